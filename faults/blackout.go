@@ -10,7 +10,7 @@ var _ = declare(160, Kind{
 	inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{
-			When:   d.anchored(migration...),
+			When:   d.anchored(onDisk...),
 			Target: d.one("set", "donor.*", "recipient.*", "config.*"),
 			For:    d.span("down"),
 		}

@@ -17,7 +17,7 @@ var _ = declare(40, Kind{
 	inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{
-			When:   d.anchored(migration...),
+			When:   d.anchored(onDisk...),
 			Target: d.member("member"),
 			For:    d.span("down"),
 		}

@@ -20,8 +20,8 @@ var _ = declare(165, Kind{
 	inject: injectCrashLoop,
 	draw: func(d *Draw) scenario.Fault {
 		millis := []time.Duration{2, 10, 40, 200}
-		return scenario.Fault{
-			When: d.anchored(migration...),
+		f := scenario.Fault{
+			When: d.anchored(onDisk...),
 			Target: d.one("target", "donor.primary", "recipient.primary", "config.primary",
 				"donor.*", "recipient.*", "config.*"),
 			For: d.between("until", 100*time.Millisecond, 900*time.Millisecond),
@@ -31,6 +31,11 @@ var _ = declare(165, Kind{
 				setting("down", millis[d.n("down", len(millis))]*time.Millisecond),
 			},
 		}
+		if d.n("up again", 3) == 0 { // for long enough to elect a primary, which writes
+			f.Args[1] = setting("up", d.between("up long", 300*time.Millisecond, time.Second))
+			f.For += time.Second
+		}
+		return f
 	},
 })
 

@@ -21,6 +21,8 @@ type Space struct {
 	MovesPrimary bool
 	// Splits says that it also splits and merges chunks.
 	Splits bool
+	// Whole are the times at which operations on a whole collection start.
+	Whole []time.Duration
 }
 
 // Draw plans one fault. Every question carries its own name, so that another answer to one changes
@@ -65,6 +67,12 @@ func (d *Draw) span(question string) time.Duration {
 }
 
 func (d *Draw) at() scenario.Trigger { return scenario.Trigger{At: d.between("at", d.From, d.To)} }
+
+// soonBefore is a little before something that happens at a time.
+func (d *Draw) soonBefore(times []time.Duration) scenario.Trigger {
+	at := times[d.n("which time", len(times))] - d.between("before", 0, 12*time.Millisecond)
+	return scenario.Trigger{At: max(at, d.From)}
+}
 
 // anchored draws a trigger at a site of one of the roles, or one time in four at a time: migrations
 // fail at their phases, and a phase is hit far more surely by its name than by the clock.
@@ -126,6 +134,10 @@ var migration = []failpoint.Role{
 	failpoint.Donor, failpoint.Recipient, failpoint.Config, failpoint.Session,
 	failpoint.RangeDeleter, failpoint.Recovery,
 }
+
+// onDisk are also the roles of what a member writes, as often as all others together: what is lost
+// depends on what is not durable yet.
+var onDisk = slices.Concat(migration, slices.Repeat([]failpoint.Role{failpoint.Replica}, 20))
 
 // member draws any member of any replica set.
 func (d *Draw) member(question string) string {

@@ -30,6 +30,9 @@ var _ = declare(60, Kind{
 		f := drawLoss(d)
 		f.Args = append(f.Args, setting("percent", d.one("percent", "100", "100", "50")),
 			setting("delay", d.between("delay", time.Millisecond, 900*time.Millisecond)))
+		if d.administers() && d.n("held", 2) == 0 {
+			f.Args = append(f.Args, setting("copy", "held"))
+		}
 		return f
 	},
 })

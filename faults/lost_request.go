@@ -22,12 +22,19 @@ var _ = declare(120, Kind{
 })
 
 func drawLoss(d *Draw) scenario.Fault {
-	return scenario.Fault{
-		When:   d.anchored(migration...),
+	f := scenario.Fault{
 		Target: d.one("link", "*>*", "*>*", "*>*", d.link("which")),
 		For:    d.span("window"),
-		Args: []scenario.Setting{
-			setting("messages", messagesArgs(d)), setting("count", 1+d.n("count", 3)),
-		},
 	}
+	messages, most := "", 3
+	if d.administers() {
+		messages, f.When = d.administration()
+		f.Target, most = "*>*", 6
+	} else {
+		messages, f.When = messagesArgs(d), d.anchored(migration...)
+	}
+	f.Args = []scenario.Setting{
+		setting("messages", messages), setting("count", 1+d.n("count", most)),
+	}
+	return f
 }

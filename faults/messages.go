@@ -49,14 +49,27 @@ var client = map[string]bool{
 	"KillCursors":   true,
 }
 
+// administration are the messages that change whole collections, databases, chunks without their
+// documents, or the list of shards, and that are safe to come late or twice: they carry the number
+// of an operation, a session, a version or a time. Commands of operators without any of these are
+// not among them.
+var administration = map[string]bool{
+	"DropCollection": true, "RenameCollection": true, "CreateIndex": true, "DropIndex": true,
+	"ShardCollection": true, "ShardsvrParticipate": true,
+	"CloneCatalogData": true, "ImportSessions": true, "CommitMovePrimary": true,
+	"DropClonedData": true, "CommitChunkSplit": true, "CommitChunksMerge": true,
+	"CommitMergeAllChunks": true, "ShardsvrJoinCluster": true, "ShardsvrLeaveCluster": true,
+}
+
 // MessageRole is how much a message has to do with the outcome of a migration.
 type MessageRole uint8
 
 // The degrees.
 const (
-	Bystander MessageRole = iota // not at all
-	Control                      // it steers a migration
-	Commit                       // it does so in the commit window
+	Bystander      MessageRole = iota // not at all
+	Administration                    // it changes what migrations rest on
+	Control                           // it steers a migration
+	Commit                            // it does so in the commit window
 )
 
 // others are the messages of other systems than the store of this module.
@@ -75,7 +88,8 @@ type Message struct {
 // was.
 func DeclareMessages(all map[string]Message) map[string]Message {
 	for _, class := range slices.Sorted(maps.Keys(all)) {
-		if _, known := others[class]; known || control[class] || client[class] {
+		if _, known := others[class]; known || control[class] || client[class] ||
+			administration[class] {
 			panic("faults: the message " + class + " is declared twice")
 		}
 		others[class] = all[class]
@@ -90,6 +104,8 @@ func RoleOf(class string) MessageRole {
 		return Commit
 	case control[class]:
 		return Control
+	case administration[class]:
+		return Administration
 	}
 	return others[class].Role
 }
@@ -99,27 +115,25 @@ func MayDouble(class string) bool { return !client[class] && !others[class].Once
 
 // ControlMessages lists the control messages, for tests that hold them against the commands that
 // exist.
-func ControlMessages() []string {
-	names := make([]string, 0, len(control))
-	for name := range control {
-		names = append(names, name)
-	}
-	return sorted(names)
-}
+func ControlMessages() []string { return slices.Sorted(maps.Keys(control)) }
 
-var messagesArg = textArg("messages", "control, commit, all, or the name of one command", "control")
+// AdministrationMessages lists those of administration.
+func AdministrationMessages() []string { return slices.Sorted(maps.Keys(administration)) }
+
+var messagesArg = textArg("messages",
+	"control, commit, administration, all, or the name of one command", "control")
 
 // repeatedArg is messagesArg without the commands of clients, which may not be doubled.
 var repeatedArg = Arg{
 	Name:    "messages",
-	About:   "control, commit, or the name of one control message",
+	About:   "control, commit, administration, or the name of one such message",
 	Default: "control",
 	check: func(v string) error {
-		if v == "control" || v == "commit" || control[v] || RoleOf(v) > Bystander {
+		if v == "control" || v == "commit" || v == "administration" || RoleOf(v) > Bystander {
 			return nil
 		}
-		return fmt.Errorf("%q is neither control nor commit nor one of %s",
-			v, strings.Join(ControlMessages(), ", "))
+		return fmt.Errorf("%q is neither control nor commit nor administration nor one of %s",
+			v, strings.Join(slices.Concat(ControlMessages(), AdministrationMessages()), ", "))
 	},
 }
 
@@ -132,6 +146,8 @@ func (c *Case) classes() func(string) bool {
 		return func(name string) bool { return RoleOf(name) >= Control }
 	case "commit":
 		return func(name string) bool { return RoleOf(name) == Commit }
+	case "administration":
+		return func(name string) bool { return RoleOf(name) == Administration }
 	default:
 		return func(name string) bool { return name == want }
 	}

@@ -1,6 +1,9 @@
 package faults
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -19,6 +22,9 @@ var _ = declare(210, Kind{
 		return c.world.Disturb(r)
 	},
 	draw: func(d *Draw) scenario.Fault {
+		if d.administers() {
+			return drawLateAdministration(d)
+		}
 		message := d.one("messages", "CommitChunkMigration", d.one("commit", CommitMessages()...),
 			d.one("control", ControlMessages()...))
 		f := scenario.Fault{
@@ -46,10 +52,4 @@ func senderOf(message string) string {
 }
 
 // CommitMessages lists those of the control messages that belong to the commit window.
-func CommitMessages() []string {
-	names := make([]string, 0, len(commit))
-	for name := range commit {
-		names = append(names, name)
-	}
-	return sorted(names)
-}
+func CommitMessages() []string { return slices.Sorted(maps.Keys(commit)) }

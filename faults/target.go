@@ -3,18 +3,12 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
-
-func sorted(names []string) []string {
-	slices.Sort(names)
-	return names
-}
 
 // roles knows who is what, from events alone.
 type roles struct {

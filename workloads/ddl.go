@@ -14,9 +14,12 @@ type WholeParams struct {
 	// Count operations are spread over the time from Start to End.
 	Count      int
 	Start, End time.Duration
-	// Moves are migrations of the collection: half of the operations start while one of them has
-	// just begun.
+	// Moves are migrations of the collection: half of the operations start when one of them is about
+	// to begin or has just begun.
 	Moves []scenario.Migration
+	// Scans are when queries of the collection start: of the other operations, some start while one
+	// of them has read little.
+	Scans []time.Duration
 	// Drops is how many percent of them drop the collection; each drop is followed by the
 	// collection's return.
 	Drops int
@@ -57,22 +60,36 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 				op.NS, op.Into = op.Into, op.NS
 			}
 			op.DropTarget = pick("over", 3) > 0
-			ops = append(ops, op)
+			ops = p.again(append(ops, op), op, pick)
 			continue
 		}
 		if pick("drop", 100) >= p.Drops {
 			op.Kind = []scenario.OpKind{
 				scenario.CreateIndex, scenario.CreateIndex, scenario.DropIndex,
 			}[pick("index", 3)]
-			ops = append(ops, op)
+			ops = p.again(append(ops, op), op, pick)
 			continue
 		}
 		again := op
 		again.ID, again.Kind, again.Client = op.ID+1, scenario.Create, pick("maker", p.Clients)
 		again.At += p.gap() * time.Duration(1+pick("pause", 4)) / 10
-		ops = append(ops, op, again)
+		ops = p.again(append(ops, op, again), op, pick)
 	}
 	return ops
+}
+
+// again adds, to some operations, the same by another client while it runs or soon after: it waits
+// for the first, and may find nothing to do.
+func (p *WholeParams) again(
+	ops []scenario.Op, op scenario.Op, pick func(what string, of int) int,
+) []scenario.Op {
+	if pick("twice", 4) > 0 {
+		return ops
+	}
+	op.ID = p.FirstID + len(ops)
+	op.Client = (op.Client + 1) % p.Clients
+	op.At += time.Duration(pick("behind", 30)) * time.Millisecond
+	return append(ops, op)
 }
 
 func (p *WholeParams) gap() time.Duration { return (p.End - p.Start) / time.Duration(p.Count) }
@@ -80,8 +97,12 @@ func (p *WholeParams) gap() time.Duration { return (p.End - p.Start) / time.Dura
 // moment is when the operation with that number starts.
 func (p *WholeParams) moment(n int, pick func(what string, of int) int) time.Duration {
 	if len(p.Moves) > 0 && pick("meets", 2) == 0 {
-		return p.Moves[pick("move", len(p.Moves))].At +
-			time.Duration(pick("into", 40))*time.Millisecond
+		return max(0, p.Moves[pick("move", len(p.Moves))].At+
+			time.Duration(pick("into", 60)-20)*time.Millisecond)
+	}
+	if len(p.Scans) > 0 && pick("meets a query", 3) == 0 {
+		return p.Scans[pick("query", len(p.Scans))] +
+			time.Duration(pick("into the query", 12))*time.Millisecond
 	}
 	return p.Start + p.gap()*time.Duration(n) + p.gap()*time.Duration(pick("jitter", 500))/1000
 }

@@ -139,9 +139,9 @@ func (r *Round) Single(choice Choice) string {
 	return ""
 }
 
-// Request is what the request for a choice has to say, beside what moves; single means that a shard
-// has asked for it, which forces nothing.
-func (r *Round) Request(choice Choice, single bool) string {
+// Request is what the request for a choice has to say, beside what moves and for chunks of that
+// size; single means that a shard has asked for it, which forces nothing.
+func (r *Round) Request(choice Choice, single bool, chunkBytes int64) string {
 	forced := r.Forced && !single
 	c := r.collection(choice.NS)
 	if c == nil {
@@ -150,7 +150,7 @@ func (r *Round) Request(choice Choice, single bool) string {
 	if from := r.shard(choice.From); r.BySize && !r.AtRandom && !c.Defragment && from != nil {
 		forced = forced || from.Draining
 	}
-	return Asking(r.WaitForDelete, forced, r.Throttle, c.ChunkBytes)
+	return Asking(r.WaitForDelete, forced, r.Throttle, chunkBytes)
 }
 
 // Asking is what a request of the balancer says, beside what moves.

@@ -220,6 +220,12 @@ var (
 		func(s *State) bool { return s.Task == NoTask || s.Task == Gone },
 		"the donor's range deletion is still on record",
 	}
+	// A primary that is deposed after it has dropped its deletion goes on, although the next one has
+	// to drop it again.
+	taskDroppedOnce = condition{
+		func(s *State) bool { return taskDropped.holds(s) || s.PastAborts },
+		taskDropped.unless,
+	}
 	theirTaskDropped = condition{
 		func(s *State) bool { return s.TheirTask == NoTask || s.TheirTask == Gone },
 		"the recipient's range deletion, by which it would delete what it owns, is still on record",

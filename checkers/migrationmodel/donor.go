@@ -103,7 +103,7 @@ func donorDecision() []action {
 		inside("the donor fences the recipient", func(s *State) { s.Fenced = true },
 			notFenced, recordIs(RecordCommitted), released),
 		inside("the donor fences the recipient", func(s *State) { s.Fenced = true },
-			notFenced, recordIs(RecordAborted), releasedOnce, sessionFree, taskDropped),
+			notFenced, recordIs(RecordAborted), releasedOnce, sessionFree, taskDroppedOnce),
 		inside("the donor removes its record", func(s *State) { s.Record = Forgotten },
 			recordIs(RecordCommitted), fenced, theirTaskDropped, taskNotPending),
 		inside("the donor removes its record", func(s *State) { s.Record = Forgotten },
@@ -119,7 +119,7 @@ func donorDeletion() []action {
 	return []action{
 		does(DonorReadiesDeletion, func(s *State) { s.Task = TaskReady },
 			recordIs(RecordCommitted), fenced, theirTaskDropped, taskIs(Pending)),
-		does(DonorDropsDeletion, func(s *State) { s.Task = Gone },
+		does(DonorDropsDeletion, func(s *State) { s.Task, s.PastAborts = Gone, false },
 			recordIs(RecordAborted), releasedOnce, taskIs(Pending)),
 		does(DonorBeginsDeletion, func(s *State) { s.Task = Processing }, taskIs(TaskReady)),
 		does(DonorFinishesDeletion, func(s *State) { s.Task = Gone }, taskIs(Processing)),

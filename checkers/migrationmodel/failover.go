@@ -28,7 +28,10 @@ func failovers() []action {
 }
 
 // donorForgets is the end of a term of the donor. owns is what the new primary believes.
-func (s *State) donorForgets(owns bool) { s.Led, s.Section, s.Owns = false, Open, owns }
+func (s *State) donorForgets(owns bool) {
+	s.Led, s.Section, s.Owns = false, Open, owns
+	s.PastAborts = s.PastAborts || s.Record == RecordAborted && s.Task == Pending
+}
 
 // recipientForgets is the end of a term of the recipient.
 func (s *State) recipientForgets(owns bool) {
@@ -58,8 +61,9 @@ func undone() []loss {
 			func(s *State) { s.Record = NoRecord }},
 		{func(s *State) bool { return s.Task == Pending && s.Record == Undecided && !s.Began },
 			func(s *State) { s.Task = NoTask }},
+		// Who has waited for the decision's majority does not lose it, and nobody goes on before.
 		{func(s *State) bool { return isDecided(s) && s.Task == Pending && !s.Fenced },
-			func(s *State) { s.Record = Undecided }},
+			func(s *State) { s.Record, s.PastAborts = Undecided, false }},
 		{func(s *State) bool { return s.Record == Forgotten }, (*State).remember},
 		{func(s *State) bool { return s.Task > Pending && (isDecided(s) || s.Record == Forgotten) },
 			func(s *State) {

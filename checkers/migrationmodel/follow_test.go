@@ -18,6 +18,10 @@ var begun = []Step{
 
 func TestFollow(t *testing.T) {
 	commits := []Step{ConfigCommits, ConfigSure}
+	aborted := []Step{
+		ConfigRefuses, ConfigSure, DonorLearnsItLost, DonorLeavesSection, DonorEnds,
+		DonorDecidesAborted, RecipientLeaves, RecipientUnblocks, RecipientEnds,
+	}
 	for name, c := range map[string]struct {
 		steps  []Step
 		unless string // of the last step; empty when it is allowed
@@ -56,6 +60,15 @@ func TestFollow(t *testing.T) {
 				DonorLearnsItLost, DonorLeavesSection, DonorDecidesCommitted, RecipientLeaves,
 				RecipientUnblocks, RecipientEnds, DonorReadiesDeletion,
 			}), "by which it would delete what it owns",
+		},
+		"a deposed donor goes on with its decision to abort": {
+			slices.Concat(aborted, []Step{
+				DonorFailsOver, DonorDecidesAborted, RecipientReadiesDeletion, RecipientBeginsDeletion,
+				DonorDropsDeletion, MigrationEndsAborted,
+			}), "",
+		},
+		"a donor goes on with its decision to abort before it has dropped its deletion": {
+			slices.Concat(aborted, []Step{RecipientReadiesDeletion}), "still on record",
 		},
 		"a new primary of the recipient serves without its critical section": {
 			[]Step{RecipientFailsOver, RecipientServes}, "blocks writes, or does not know",

@@ -148,7 +148,7 @@ func (m *Model) harm() (all []broken) {
 }
 
 // enough is when a model that lacks a condition has shown what it leads to.
-const enough = 10_000
+const enough = 11_000
 
 func weakened(p Protocol, without string) *Model {
 	if p == V42 {

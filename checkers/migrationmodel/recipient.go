@@ -64,7 +64,7 @@ func recipientDeletion() []action {
 		does(RecipientDropsDeletion, func(s *State) { s.TheirTask = Gone },
 			theirTaskIs(Pending), recordIs(RecordCommitted), fenced),
 		does(RecipientReadiesDeletion, func(s *State) { s.TheirTask = TaskReady },
-			theirTaskIs(Pending), recordIs(RecordAborted), fenced, taskDropped),
+			theirTaskIs(Pending), recordIs(RecordAborted), fenced, taskDroppedOnce),
 		does(RecipientBeginsDeletion, func(s *State) { s.TheirTask = Processing },
 			theirTaskIs(TaskReady)),
 		does(RecipientFinishesDeletion, func(s *State) { s.TheirTask = Gone },

@@ -44,6 +44,9 @@ type State struct {
 	// Record is the coordinator document, Task the donor's range deletion (protocol 2.2).
 	Record Record
 	Task   Task
+	// PastAborts: a primary of a past term has the decision to abort on record, and may go on with
+	// what follows from it, with its deletion dropped in a log that nobody else has.
+	PastAborts bool
 
 	// Asked: the recipient was asked to take over (_recvChunkCommit). Sent: the config server was
 	// asked to commit.

@@ -53,7 +53,11 @@ type pendingCommand struct {
 // Asked is called when a command is given, with nil for one of which nothing is to be judged, and
 // what it returns when the answer has come, with whether it was acknowledged.
 func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
-	done := o.causes.command()
+	over := o.causes.command()
+	done := func() {
+		over()
+		o.rounds.lookBetween(o.world.Set(model.Config).Leader)
+	}
 	if f == nil {
 		return func(bool) { done() }
 	}

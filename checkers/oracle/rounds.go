@@ -45,6 +45,9 @@ type rounds struct {
 	*Oracle
 	view func(node string) *balance.Round
 	now  *openRound
+	// between are the states that the primary has had since its last round ended: the next one may
+	// have read its settings in any of them, as it begins a little later.
+	between []*balance.Round
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
@@ -109,7 +112,8 @@ func (r *rounds) judge(e *trace.Event) {
 	}
 	set := r.world.Set(model.Config)
 	if e.Kind == trace.Elected && e.Shard == model.Config {
-		r.now, r.underWay = nil, nil
+		r.now, r.underWay, r.between = nil, nil, nil
+		r.lookBetween(e.Node)
 	}
 	if e.Term != set.Term || e.Node != set.Leader {
 		return
@@ -117,6 +121,7 @@ func (r *rounds) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
 		r.changed = e.At
+		r.lookBetween(e.Node)
 	case trace.BalancerRound:
 		r.turn(e)
 	case trace.BalancerChose:
@@ -142,7 +147,19 @@ func (r *rounds) turn(e *trace.Event) {
 		r.look()
 		r.judgeRound()
 	}
-	r.now = nil
+	r.now, r.between = nil, nil
+	r.lookBetween(e.Node)
+}
+
+// lookBetween takes the state of the moment down between two rounds.
+func (r *rounds) lookBetween(node string) {
+	if r.now != nil || r.view == nil {
+		return
+	}
+	state, n := r.view(node), len(r.between)
+	if state != nil && (n == 0 || !r.between[n-1].Equal(state)) {
+		r.between = append(r.between, state)
+	}
 }
 
 // follow takes notice of what may make a round choose something else.
@@ -233,24 +250,34 @@ func (r *rounds) choose(e *trace.Event) {
 		states = append(states, r.view(e.Node))
 	}
 	if inRound {
-		states = append(states, r.now.states...)
+		states = append(append(states, r.between...), r.now.states...)
 		r.now.requests = append(r.now.requests, e.Request())
 	}
-	for _, state := range states {
-		if state == nil {
-			continue
-		}
-		c.asking = append(c.asking, state.Request(c.Choice, of == 0))
-		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
-		if c.Max == "" {
-			c.Max = state.End(c.NS, c.Min)
-		}
-	}
+	states = slices.DeleteFunc(states, func(s *balance.Round) bool { return s == nil })
+	c.expect(states, of == 0)
 	if of == 0 {
 		r.judgeSingle(e, c.Choice)
 	}
 	r.chosen[e.Request()] = c
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
+}
+
+// expect says what the request may say: the settings of a round are read before it begins, and those
+// of its collection when it has chosen.
+func (c *chosen) expect(states []*balance.Round, single bool) {
+	for _, state := range states {
+		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
+		if c.Max == "" {
+			c.Max = state.End(c.NS, c.Min)
+		}
+	}
+	for _, state := range states {
+		for _, bytes := range c.chunkBytes {
+			c.asking = append(c.asking, state.Request(c.Choice, single, bytes))
+		}
+	}
+	slices.Sort(c.asking)
+	c.asking = slices.Compact(c.asking)
 }
 
 // quiet is for how long nothing may have changed before a single chunk is chosen, which is

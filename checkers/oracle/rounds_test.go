@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,47 @@ func TestRequests(t *testing.T) {
 			expectOf(t, o, policyRule, c.signature)
 		})
 	}
+}
+
+// TestSettingsBetweenRounds: a round reads its settings a little before it begins, and those of a
+// collection when it asks; operators may set others in between.
+func TestSettingsBetweenRounds(t *testing.T) {
+	state := uneven()
+	s := script{o: New(nil)}
+	s.o.Views(func(string) *balance.Round {
+		copied := *state
+		copied.Collections = slices.Clone(state.Collections)
+		return &copied
+	})
+	set := func(forced bool, chunkBytes int64) {
+		state.Forced, state.Collections[0].ChunkBytes = forced, chunkBytes
+		answered := s.o.Asked(nil)
+		answered(true)
+	}
+	ask := func(round string, forced bool) {
+		begun := trace.BalancerChoseEvent{
+			Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/" + round + "/1",
+		}.Event()
+		begun.Node = "config.0"
+		s.o.Observe(begun)
+		asked := trace.MoveAskedEvent{
+			Peer: "b", NS: "test.docs", Min: "\x00", Max: "g", Request: begun.Request(),
+			Asking: balance.Asking(false, forced, "", 200),
+		}.Event()
+		asked.Node = "a.0"
+		s.o.Observe(asked)
+	}
+	s.lines(t, "elected config.0 1 0 1:0")
+	set(true, 100)
+	set(false, 200)
+	s.lines(t, "round config.0 1 1 begun")
+	ask("1", true)
+	s.lines(t, "round config.0 1 1 ended")
+	expectOf(t, s.o, policyRule, "")
+	s.lines(t, "round config.0 1 2 begun")
+	ask("2", true)
+	expectOf(t, s.o, policyRule, notAsChosen)
 }
 
 // TestSplits: documents a to j of ten bytes each, and chunks of thirty.

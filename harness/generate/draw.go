@@ -10,8 +10,10 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
@@ -79,19 +81,68 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if two {
 		addCollection(s, d, rest)
 	}
+	if size.moves > 1 && d.Chance("purges", purgeShare) {
+		addPurges(s, d)
+	}
 	s.Commands = drawCommands(d, size)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
 	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
 		addUnsharded(d, s, size)
 	}
-	s.Faults = drawFaults(d, p,
-		faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
+	s.Faults = drawFaults(d, p, faults.Space{
+		MovesPrimary: len(s.Primaries) > 0,
+		Splits:       len(splits) > 0,
+		Whole:        WholeTimes(s.Ops),
+	})
 	s.FaultsEnd = size.span + faultsTail
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
+	if size.topology.Clients > 1 && d.Chance("a client leaves", leaverShare) {
+		leaveEarly(s.Ops, size.span*time.Duration(keyed.Pick(d, "leaves", 10, 25, 50))/100)
+	}
 	return s
+}
+
+// purgeShare is how many percent of the seeds delete many documents at once.
+const purgeShare = 20
+
+// addPurges has the clients delete documents of the first collection together.
+func addPurges(s *scenario.Scenario, d keyed.Source) {
+	s.Ops = append(s.Ops, workloads.DrawPurges(d.IntN, workloads.PurgeParams{
+		NS:      mainNamespace,
+		Keys:    s.Collections[0].Keys,
+		Clients: s.Topology.Clients,
+		Moves:   s.Migrations,
+		Count:   keyed.Pick(d, "how many purges", 1, 2, 4),
+		FirstID: len(s.Ops) + 1,
+	})...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// leaverShare is how many percent of the seeds have a client that stops early.
+const leaverShare = 20
+
+// leaveEarly has another client do what the first would have done from some time on. The newest
+// write of the first can be tried again all the while, however often its collection is moved or
+// renamed: a client that goes on soon makes the servers forget what it has done before.
+func leaveEarly(ops []scenario.Op, at time.Duration) {
+	for i := range ops {
+		if ops[i].Client == 0 && ops[i].At >= at {
+			ops[i].Client = 1
+		}
+	}
+}
+
+// WholeTimes are the times at which operations on a whole collection start.
+func WholeTimes(ops []scenario.Op) (times []time.Duration) {
+	for _, op := range ops {
+		if op.Kind.Whole() {
+			times = append(times, op.At)
+		}
+	}
+	return times
 }
 
 // olderShare is how many percent of the seeds speak 4.2.

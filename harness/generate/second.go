@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
 )
@@ -62,6 +63,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 			Start:   warmUp,
 			End:     z.span,
 			Moves:   moves,
+			Scans:   scanTimes(ops),
 			Drops:   keyed.Pick(own, "drops", 0, 0, 50, 100),
 			FirstID: next + z.ops,
 		}
@@ -76,6 +78,16 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	}
 	s.Ops, s.Migrations = append(s.Ops, ops...), append(s.Migrations, moves...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// scanTimes are when queries of many documents start.
+func scanTimes(ops []scenario.Op) (times []time.Duration) {
+	for _, op := range ops {
+		if op.Kind.Of().Shape == opkind.Ranged {
+			times = append(times, op.At)
+		}
+	}
+	return times
 }
 
 // watchWhole has a reader follow the collection's changes, which ends whenever the collection does.

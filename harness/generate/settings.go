@@ -9,7 +9,8 @@ import (
 
 // knob is a setting and the values it is drawn from: the first ones make a migration quick, later
 // ones slow it down or cut its batches small. Small values more often: they are what tests at scale
-// never see.
+// never see. Every limit of a batch may be one that a single element fills, but for the size of a
+// chunk: a document alone is no chunk.
 type knob struct {
 	name   string
 	values []string
@@ -32,11 +33,11 @@ var settingKnobs = []knob{
 	{"rangeDeleterBatchDelayMS", []string{"0s", "1ms", "20ms"}},
 	{"receiveChunkWaitForRangeDeleterTimeoutMS", []string{"2s", "200ms", "10s", "20ms"}},
 	{"migrateCloneInsertionBatchSize", []string{"3", "1", "8", "0"}},
-	{"migrateCloneBatchBytes", []string{"100", "400", "16777216"}},
+	{"migrateCloneBatchBytes", []string{"100", "400", "16777216", "1"}},
 	{"migrateCloneInsertionBatchDelayMS", []string{"0s", "0s", "1ms", "8ms"}},
-	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600"}},
-	{"transferModsBatchBytes", []string{"60", "200", "16777216", "12"}},
-	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60"}},
+	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600", "1"}},
+	{"transferModsBatchBytes", []string{"60", "200", "16777216", "12", "1", "1"}},
+	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60", "1"}},
 	{"incrementChunkMajorVersionOnChunkSplits", []string{"0", "0", "1"}},
 	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},
 	{"chunkSizeBytes", []string{"134217728", "134217728", "134217728", "200"}},
@@ -91,6 +92,8 @@ var backgroundFaults = []knob{
 	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},
+	{"sim.task.siteStallsPerMillion", []string{"0", "0", "10000", "60000"}},
+	{"sim.task.siteErrorsPerMillion", []string{"0", "0", "5000", "20000"}},
 }
 
 // QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs.

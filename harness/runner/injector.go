@@ -83,13 +83,22 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 			PriorityChange: sim.Probability(c.demotions),
 		})
 	}
-	r.world.SetStalls(sim.Probability(c.stall), c.stallDelay)
-	r.world.SetStepFailures(sim.Probability(c.failures))
+	r.world.SetStalls(sim.Probability(c.stall), siteOdds(c.siteStalls), c.stallDelay)
+	r.world.SetStepFailures(sim.Probability(c.failures), siteOdds(c.siteFailures))
 	if p.diskTail > 0 {
 		for _, n := range r.servers {
 			r.world.SetDiskSlowness(n.ID, 1, p.diskTail)
 		}
 	}
+}
+
+// siteOdds are the odds of each failpoint at which something happens there in so many of a million
+// runs.
+func siteOdds(runs int) (odds sim.SiteOdds) {
+	for _, n := range faults.Evenly(runs) {
+		odds = append(odds, sim.Probability(n))
+	}
+	return odds
 }
 
 func (in *injector) add(rule sim.Rule) {

@@ -186,8 +186,8 @@ func (r *run) begin() {
 func (r *run) heal() {
 	r.injector.end()
 	r.world.HealNetwork()
-	r.world.SetStalls(0, 0)
-	r.world.SetStepFailures(0)
+	r.world.SetStalls(0, nil, 0)
+	r.world.SetStepFailures(0, nil)
 	for _, n := range r.servers {
 		r.world.SetDiskSlowness(n.ID, 1, 0)
 		r.world.ResetClock(n.ID)

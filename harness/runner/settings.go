@@ -32,6 +32,9 @@ type conditions struct {
 	stallDelay time.Duration
 	// failures is the share of sites at which a step fails, in parts per million.
 	failures int
+	// siteStalls and siteFailures are the shares of runs in which a task stalls or a step fails at
+	// a failpoint, for each failpoint, in parts per million.
+	siteStalls, siteFailures int
 	// sync is what a disk takes to make data durable.
 	sync time.Duration
 	// yield is how often a task lets others run in the middle of its work, in parts per million.
@@ -121,6 +124,16 @@ var worldSettings = []condition{
 	{
 		"sim.task.errorsPerMillion", "how many passes of failpoints in a million fail the step",
 		nil, func(c *conditions) *int { return &c.failures },
+	},
+	{
+		"sim.task.siteStallsPerMillion",
+		"in how many runs in a million a task stalls at a failpoint, be it passed often or seldom",
+		nil, func(c *conditions) *int { return &c.siteStalls },
+	},
+	{
+		"sim.task.siteErrorsPerMillion",
+		"in how many runs in a million a step fails at a failpoint, be it passed often or seldom",
+		nil, func(c *conditions) *int { return &c.siteFailures },
 	},
 	{
 		"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run",

@@ -13,10 +13,12 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// TestControlMessagesExist holds the names by which faults select messages against the commands
+// TestMessagesExist holds the names by which faults select messages against the commands
 // that nodes send.
-func TestControlMessagesExist(t *testing.T) {
-	for _, name := range faults.ControlMessages() {
+func TestMessagesExist(t *testing.T) {
+	for _, name := range slices.Concat(
+		faults.ControlMessages(), faults.AdministrationMessages(),
+	) {
 		known := slices.ContainsFunc(codec.Registered(), func(registered string) bool {
 			return registered == name || strings.HasSuffix(registered, "."+name)
 		})

@@ -37,7 +37,7 @@ const (
 	Demotion = "net.priorityChange"
 	// For how long does the task stall at the site, in nanoseconds.
 	Stall = "task.stall"
-	// Does the step at the site fail.
+	// Does the step at the site fail, and with which of stepFailures, from 1.
 	StepFailure = "task.error"
 	// How much longer does the operation take, in nanoseconds.
 	DiskTail = "disk.delay"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -72,38 +73,64 @@ func (m *machine) deschedule(site failpoint.Site) time.Duration {
 // stall is for how long the task that passes the site for the nth time stalls; 0: not at all.
 func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	w := m.world
-	if w.stall.odds == 0 && w.gate.explicit == nil {
+	odds := max(w.stall.odds, w.stall.at.of(site))
+	if odds == 0 && w.gate.explicit == nil {
 		return 0
 	}
 	s := m.site(site)
 	if s.stall == nil {
 		s.stall = m.questionAt(site, Stall)
 	}
-	return time.Duration(w.gate.amount(s.stall, nth, w.stall.odds, int64(w.stall.longest)))
+	return time.Duration(w.gate.amount(s.stall, nth, odds, int64(w.stall.longest)))
+}
+
+// SiteOdds are odds of each site, by failpoint.Site; those of a site that is not there are zero.
+type SiteOdds []Probability
+
+func (o SiteOdds) of(site failpoint.Site) Probability {
+	if int(site) >= len(o) {
+		return 0
+	}
+	return o[site]
 }
 
 // SetStalls has tasks stall now and then at the sites they pass, each for as long as longest at
-// most, as a process does that is swapped out or collects garbage. Zero odds: no more.
-func (w *World) SetStalls(odds Probability, longest time.Duration) {
-	w.stall.odds, w.stall.longest = odds, longest
+// most, as a process does that is swapped out or collects garbage. What counts is the greater of
+// the odds of all sites and of this one. Zero odds: no more.
+func (w *World) SetStalls(odds Probability, at SiteOdds, longest time.Duration) {
+	w.stall.odds, w.stall.at, w.stall.longest = odds, at, longest
 }
 
-// fails is whether the step of the task that passes the site for the nth time fails.
-func (m *machine) fails(site failpoint.Site, nth uint64) bool {
+// stepFailures are what a step fails with: what its caller gives up for, and what it tries again.
+var stepFailures = []errcode.Code{
+	errcode.FailPointEnabled, errcode.NetworkTimeout, errcode.HostUnreachable,
+	errcode.ExceededTimeLimit,
+}
+
+// fails is why the step of the task that passes the site for the nth time fails; empty: it does not.
+func (m *machine) fails(site failpoint.Site, nth uint64) errcode.Code {
 	w := m.world
-	if w.failures == 0 && w.gate.explicit == nil {
-		return false
+	odds := max(w.failures.odds, w.failures.at.of(site))
+	if odds == 0 && w.gate.explicit == nil {
+		return ""
 	}
 	s := m.site(site)
 	if s.fail == nil {
 		s.fail = m.questionAt(site, StepFailure)
 	}
-	return w.gate.decide(s.fail, nth, w.failures)
+	most := int64(len(stepFailures))
+	which := w.gate.amount(s.fail, nth, odds, most)
+	if which <= 0 {
+		return ""
+	}
+	return stepFailures[min(which, most)-1]
 }
 
 // SetStepFailures has steps fail now and then at the sites that tasks pass, as for lack of memory.
-// Zero odds: no more.
-func (w *World) SetStepFailures(odds Probability) { w.failures = odds }
+// What counts is the greater of the odds of all sites and of this one. Zero odds: no more.
+func (w *World) SetStepFailures(odds Probability, at SiteOdds) {
+	w.failures.odds, w.failures.at = odds, at
+}
 
 func (m *machine) service() time.Duration {
 	return m.world.opts.Service * time.Duration(m.slowness)

@@ -72,9 +72,9 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 			return err
 		}
 	}
-	if t.node.machine.fails(site, nth) {
+	if code := t.node.machine.fails(site, nth); code != "" {
 		t.node.Emit(announced(site, note, true))
-		return errcode.New(errcode.FailPointEnabled, "failpoint %s by chance", site)
+		return errcode.New(code, "failpoint %s by chance", site)
 	}
 	return nil
 }

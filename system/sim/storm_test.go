@@ -39,8 +39,8 @@ func newStorm(o sim.Options) *storm {
 	s := &storm{}
 	o.Observer, o.OnPoint = s, s.onPoint
 	s.w = sim.New(o)
-	s.w.SetStalls(50_000, time.Millisecond)
-	s.w.SetStepFailures(5_000)
+	s.w.SetStalls(50_000, nil, time.Millisecond)
+	s.w.SetStepFailures(5_000, nil)
 	for _, id := range stormNodes {
 		s.w.AddNode(id, s.boot)
 	}

@@ -31,10 +31,14 @@ type World struct {
 	passage  PointHit
 	exchange env.Exchange // that is being shown
 	stall    struct {
+		at      SiteOdds
 		odds    Probability
 		longest time.Duration
 	}
-	failures Probability // of steps at sites
+	failures struct { // of steps at sites
+		odds Probability
+		at   SiteOdds
+	}
 	// running is the task in control, nil in inline code.
 	running *task
 	broken  *BrokenInvariant

@@ -1,0 +1,42 @@
+package faults
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+//go:embed passes.txt
+var passesText string
+
+// passes are how often a thousand mixed seeds pass each failpoint: `go run ./ci/passes` counts.
+var passes = sync.OnceValue(func() []int {
+	all := make([]int, failpoint.Count())
+	for line := range strings.Lines(passesText) {
+		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if site, known := failpoint.Parse(name); known {
+			all[site], _ = strconv.Atoi(number)
+		}
+	}
+	return all
+})
+
+// mostOdds is what a failpoint that hardly any run passes has at most, in parts per million: what
+// comes behind it is to be seen as well.
+const mostOdds = 300_000
+
+// Evenly are the odds of a pass of each failpoint, by failpoint.Site and in parts per million, at
+// which something happens at each in so many of a million runs, be it passed often or seldom.
+func Evenly(runs int) []int {
+	if runs == 0 {
+		return nil
+	}
+	odds := make([]int, len(passes()))
+	for site, n := range passes() {
+		odds[site] = min(runs*1000/max(n, 1), mostOdds)
+	}
+	return odds
+}
