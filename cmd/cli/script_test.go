@@ -8,7 +8,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	scripttest.Main(m, "shardproof", func() int { return Main(harness.Targets()...) })
+	scripttest.Main(m, scripttest.Program{
+		Name: "shardproof", Main: func() int { return Main(harness.Targets()...) },
+	})
 }
 
 // TestScripts runs the whole tool: what it prints, which files it writes, its exit codes.

@@ -15,9 +15,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	scripttest.Main(m, "shardproof", func() int {
+	tool := func() int {
 		return cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...)
-	})
+	}
+	scripttest.Main(m, scripttest.Program{Name: "shardproof", Main: tool},
+		scripttest.Program{Name: "session", Main: session},
+		scripttest.Program{Name: "certificate", Main: certificate})
 }
 
 // TestScripts runs clusters of real processes by the commands: what they print, their exit codes.

@@ -15,13 +15,23 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tool is the name under which scripts find what is tested.
+// Program is a command that scripts can run: its main returns the exit code.
+type Program struct {
+	Name string
+	Main func() int
+}
+
+// tool is the program that scripts test.
 var tool string
 
-// Main is the TestMain of a package whose scripts run a tool of that name.
-func Main(m *testing.M, name string, main func() int) {
-	tool = name
-	testscript.Main(m, map[string]func(){name: func() { os.Exit(main()) }})
+// Main is the TestMain of a package whose scripts test the first program, and may run the others.
+func Main(m *testing.M, tested Program, others ...Program) {
+	tool = tested.Name
+	commands := map[string]func(){}
+	for _, p := range append(others, tested) {
+		commands[p.Name] = func() { os.Exit(p.Main()) }
+	}
+	testscript.Main(m, commands)
 }
 
 // Run runs every script of a folder as a subtest. At the end of each, failed or not, all of the
