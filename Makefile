@@ -12,7 +12,7 @@ LOAD       ?= 10m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -88,6 +88,10 @@ small-histories:
 ## driver-suite: the tests of MongoDB's Go driver against a simulated cluster, or the one at MONGODB_URI, compared with the expected failures
 driver-suite:
 	$(GO) run ./ci/driversuite -uri "$(MONGODB_URI)"
+
+## shells: a session of npm's driver and one of mongosh with a cluster of real processes; needs npm, and fetches both
+shells: build
+	ci/shells/run
 
 ## figures: counts what there is, for the table of README.md
 figures:

@@ -1,46 +1,17 @@
 package cli
 
 import (
-	"os"
-	"strconv"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
+	"github.com/shardproof/shardproof/cmd/scripttest"
 	"github.com/shardproof/shardproof/harness"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"shardproof": func() {
-		os.Exit(Main(harness.Targets()...))
-	}})
-}
-
-// TestScripts runs the whole tool: what it prints, which files it writes, its exit codes. The
-// command `exits CODE ARGS...` runs it and wants that code.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-		},
+	scripttest.Main(m, scripttest.Program{
+		Name: "shardproof", Main: func() int { return Main(harness.Targets()...) },
 	})
 }
 
-// exits runs the tool and compares its exit code.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE ARGS...")
-	}
-	err := ts.Exec("shardproof", args[1:]...)
-	code := "0"
-	if exit, ok := err.(interface{ ExitCode() int }); ok {
-		code = strconv.Itoa(exit.ExitCode())
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if code != args[0] {
-		ts.Fatalf("exit code %s, want %s", code, args[0])
-	}
-}
+// TestScripts runs the whole tool: what it prints, which files it writes, its exit codes.
+func TestScripts(t *testing.T) { scripttest.Run(t, "testdata/script") }

@@ -1,48 +1,40 @@
 package cluster_test
 
 import (
-	"os"
-	"strconv"
+	"errors"
+	"io"
+	"path/filepath"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/cmd/cli"
 	"github.com/shardproof/shardproof/cmd/cluster"
+	"github.com/shardproof/shardproof/cmd/scripttest"
 	"github.com/shardproof/shardproof/harness"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"shardproof": func() {
-		os.Exit(cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...))
-	}})
+	tool := func() int {
+		return cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...)
+	}
+	scripttest.Main(m, scripttest.Program{Name: "shardproof", Main: tool},
+		scripttest.Program{Name: "session", Main: session},
+		scripttest.Program{Name: "certificate", Main: certificate})
 }
 
 // TestScripts runs clusters of real processes by the commands: what they print, their exit codes.
-// The command `exits CODE ARGS...` runs the tool and wants that code.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-		},
-	})
-}
+func TestScripts(t *testing.T) { scripttest.Run(t, "testdata/script", stopAll) }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE ARGS...")
+// stopAll ends the processes of every cluster below a folder, which a script that fails leaves.
+func stopAll(folder string) error {
+	plans, err := filepath.Glob(filepath.Join(folder, "*", "cluster.json"))
+	errs := []error{err}
+	for _, plan := range plans {
+		stop := cluster.New()
+		stop.SetArgs([]string{"stop", filepath.Dir(plan)})
+		stop.SetOut(io.Discard)
+		errs = append(errs, stop.Execute())
 	}
-	err := ts.Exec("shardproof", args[1:]...)
-	code := "0"
-	if exit, ok := err.(interface{ ExitCode() int }); ok {
-		code = strconv.Itoa(exit.ExitCode())
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if code != args[0] {
-		ts.Fatalf("exit code %s, want %s", code, args[0])
-	}
+	return errors.Join(errs...)
 }

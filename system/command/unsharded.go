@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
@@ -46,6 +47,49 @@ type IndexUnsharded struct {
 	Spec    bson.Raw
 	Concern WriteConcern
 	Place   Placement
+}
+
+// OnUnsharded is a command about a whole unsharded collection: the namespace of that, and a copy of
+// the command for the place where a router believes it to be.
+type OnUnsharded interface {
+	Collection() string
+	At(Placement) env.Message
+}
+
+// Collection implements OnUnsharded.
+func (c CreateUnsharded) Collection() string { return c.NS }
+
+// At implements OnUnsharded.
+func (c CreateUnsharded) At(p Placement) env.Message {
+	c.Place = p
+	return &c
+}
+
+// Collection implements OnUnsharded.
+func (c DropUnsharded) Collection() string { return c.NS }
+
+// At implements OnUnsharded.
+func (c DropUnsharded) At(p Placement) env.Message {
+	c.Place = p
+	return &c
+}
+
+// Collection implements OnUnsharded.
+func (c RenameUnsharded) Collection() string { return c.NS }
+
+// At implements OnUnsharded.
+func (c RenameUnsharded) At(p Placement) env.Message {
+	c.Place = p
+	return &c
+}
+
+// Collection implements OnUnsharded.
+func (c IndexUnsharded) Collection() string { return c.NS }
+
+// At implements OnUnsharded.
+func (c IndexUnsharded) At(p Placement) env.Message {
+	c.Place = p
+	return &c
 }
 
 // ListUnsharded asks the primary of a shard for the collections of a database that it has.

@@ -43,7 +43,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	if timeout > 0 {
 		t.arm(timeout, func() error {
 			return errcode.New(errcode.NetworkTimeout, "task %s got no reply from %s in %s",
-				t.name, to, timeout)
+				t.Name(), to, timeout)
 		})
 	}
 	n.calls[id] = t

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/coroutine"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/live/disk"
@@ -27,7 +28,7 @@ type Node struct{ n *node }
 type node struct {
 	opts        Options
 	loop        *loop
-	pool        pool
+	pool        coroutine.Pool
 	incarnation int
 	seed        uint64
 	asked       map[question]uint64
@@ -151,7 +152,7 @@ func (n *node) run() {
 	n.wire.Close()
 	n.disk.close()
 	n.unwind()
-	n.pool.close()
+	n.pool.Close()
 	close(n.done)
 }
 
@@ -168,7 +169,7 @@ func (n *node) guarded(fn func()) {
 // unwind ends every task: its waits panic, so that deferred functions run, without any effect.
 func (n *node) unwind() {
 	for t := n.tasks.first; t != nil; t = n.tasks.first {
-		if t.co == nil {
+		if !t.Started() {
 			t.leave()
 			continue
 		}
@@ -190,7 +191,7 @@ func (n *node) broke(task string, r any) {
 func (n *node) fail(why string) {
 	task := "inline"
 	if n.running != nil {
-		task = n.running.name
+		task = n.running.Name()
 	}
 	n.broke(task, why)
 	panic(stoppedNode{})

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"github.com/shardproof/shardproof/system/coroutine"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -24,11 +25,9 @@ const (
 
 // task is a thread of control of the node. All of it belongs to the loop.
 type task struct {
-	node  *node
-	scope *env.Scope
-	name  string
-	fn    func(env.Task)
-	co    *coroutine
+	coroutine.Task
+	node *node
+	fn   func(env.Task)
 
 	state state
 	timer *timer
@@ -37,10 +36,6 @@ type task struct {
 	// result is what the present wait returns, answer what a call or a reading brought besides.
 	result error
 	answer any
-	// err is why every wait fails; refused counts those that did so in a row.
-	err     error
-	refused int
-	ticket  int
 
 	prev, next *task
 }
@@ -53,20 +48,11 @@ type stoppedNode struct{}
 // Node implements env.Task.
 func (t *task) Node() env.Node { return t.node }
 
-// Name implements env.Task.
-func (t *task) Name() string { return t.name }
-
-// Scope implements env.Task.
-func (t *task) Scope() *env.Scope { return t.scope }
-
-// Err implements env.Task.
-func (t *task) Err() error { return t.err }
-
 // Spawn implements env.Task.
-func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.scope, name, fn) }
+func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.Scope(), name, fn) }
 
-// body runs on the coroutine.
-func (t *task) body() {
+// Run implements coroutine.Body.
+func (t *task) Run() {
 	defer t.end()
 	t.fn(t)
 }
@@ -74,7 +60,7 @@ func (t *task) body() {
 func (t *task) end() {
 	if r := recover(); r != nil {
 		if _, stopped := r.(stoppedNode); !stopped {
-			t.node.broke(t.name, r)
+			t.node.broke(t.Name(), r)
 		}
 	}
 	t.leave()
@@ -83,14 +69,9 @@ func (t *task) end() {
 func (t *task) leave() {
 	t.disarm()
 	t.state = ended
-	if t.scope != &t.node.scope {
-		t.scope.Leave(t.ticket)
-	}
+	t.Leave()
 	t.node.tasks.remove(t)
 }
-
-// spinLimit is how many waits may fail in a row before the task is taken to spin.
-const spinLimit = 10_000
 
 // enter starts a wait: it fails when the task is to end.
 func (t *task) enter() error {
@@ -98,22 +79,18 @@ func (t *task) enter() error {
 		panic(stoppedNode{})
 	}
 	if t.node.running != t {
-		t.node.fail("task " + t.name +
-			" waits outside its own control: a blocking call from inline code or another task")
+		t.node.fail(t.Misplaced())
 	}
-	if t.err != nil {
-		if t.refused++; t.refused > spinLimit {
-			t.node.fail("task " + t.name + " spins: it goes on although all its waits fail with " +
-				t.err.Error())
-		}
+	if why := t.Spins(); why != "" {
+		t.node.fail(why)
 	}
-	return t.err
+	return t.Err()
 }
 
 // wait gives control back until the task is woken, and returns what it was woken with.
 func (t *task) wait(s state) error {
-	t.state, t.refused = s, 0
-	t.co.yield(struct{}{})
+	t.state = s
+	t.Wait()
 	if t.node.dead {
 		panic(stoppedNode{})
 	}
@@ -169,7 +146,7 @@ func (t *task) Yield(site failpoint.Site) error {
 	if err := t.wait(ready); err != nil {
 		return err
 	}
-	return t.err
+	return t.Err()
 }
 
 // Park implements env.Task.
@@ -179,7 +156,7 @@ func (t *task) Park(timeout time.Duration) error {
 	}
 	if timeout > 0 {
 		t.arm(timeout, func() error {
-			return errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.name)
+			return errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.Name())
 		})
 	}
 	return t.wait(parked)
@@ -194,10 +171,9 @@ func (t *task) Unpark() {
 
 // Interrupt implements env.Task.
 func (t *task) Interrupt(err error) {
-	if t.err != nil || t.node.dead {
+	if t.node.dead || !t.Doom(err) {
 		return
 	}
-	t.err = err
 	switch t.state {
 	case sleeping, parked, calling, onDisk, held:
 		t.wake(err)

@@ -37,10 +37,11 @@ func (n *node) Spawn(scope *env.Scope, name string, fn func(env.Task)) {
 	if scope == nil {
 		scope = &n.scope
 	}
-	t := &task{node: n, scope: scope, name: name, fn: fn, state: ready}
+	t := &task{node: n, fn: fn, state: ready}
 	if scope != &n.scope {
-		t.ticket = scope.Join(t)
-		t.err = scope.Err()
+		t.Join(name, scope, t)
+	} else {
+		t.Place(name, scope)
 	}
 	n.tasks.add(t)
 	n.loop.next(func() { n.resume(t) })
@@ -62,19 +63,10 @@ func (n *node) resume(t *task) {
 }
 
 func (n *node) switchTo(t *task) {
-	c := t.co
-	if c == nil {
-		c = n.pool.take()
-		c.task, t.co = t, c
-	}
 	t.state = running
 	n.running = t
-	c.next()
+	n.pool.Run(&t.Task, t)
 	n.running = nil
-	if t.state == ended {
-		t.co = nil
-		n.pool.give(c)
-	}
 }
 
 // taskList are the tasks that have not ended, in the order in which they were spawned.

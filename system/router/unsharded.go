@@ -7,53 +7,16 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-func (r *Router) createUnsharded(
-	t env.Task, _ env.NodeID, req *command.CreateUnsharded,
-) (*command.Written, error) {
-	return r.alterUnsharded(t, req.NS, func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	})
-}
-
-func (r *Router) dropUnsharded(
-	t env.Task, _ env.NodeID, req *command.DropUnsharded,
-) (*command.Written, error) {
-	return r.alterUnsharded(t, req.NS, func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	})
-}
-
-func (r *Router) renameUnsharded(
-	t env.Task, _ env.NodeID, req *command.RenameUnsharded,
-) (*command.Written, error) {
-	return r.alterUnsharded(t, req.NS, func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	})
-}
-
-func (r *Router) indexUnsharded(
-	t env.Task, _ env.NodeID, req *command.IndexUnsharded,
-) (*command.Written, error) {
-	return r.alterUnsharded(t, req.NS, func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	})
-}
-
-// alterUnsharded sends an operation on a whole unsharded collection to the primary shard of its
-// database. For a sharded collection it is an errcode.IllegalOperation.
-func (r *Router) alterUnsharded(
-	t env.Task, ns string, at func(command.Placement) env.Message,
-) (*command.Written, error) {
-	sharded := func(key.Pattern) (key.Key, error) {
-		return "", errcode.New(errcode.IllegalOperation, "collection %s is sharded", ns)
+// alterUnsharded sends commands on whole unsharded collections to the primary shard of the database.
+// For a sharded collection that is an errcode.IllegalOperation.
+func alterUnsharded[Req command.OnUnsharded](
+	r *Router,
+) func(env.Task, env.NodeID, *Req) (*command.Written, error) {
+	return func(t env.Task, _ env.NodeID, req *Req) (*command.Written, error) {
+		ns := (*req).Collection()
+		sharded := func(key.Pattern) (key.Key, error) {
+			return "", errcode.New(errcode.IllegalOperation, "collection %s is sharded", ns)
+		}
+		return r.write(t, writeStatement{ns, command.Session{}, sharded, (*req).At})
 	}
-	return r.write(t, writeStatement{ns, command.Session{}, sharded, at})
 }

@@ -102,7 +102,7 @@ func (w *World) Interrupt(id env.NodeID, match func(task string) bool, err error
 		return 0
 	}
 	for t := n.first; t != nil; t = t.next {
-		if match(t.name) {
+		if match(t.Name()) {
 			t.Interrupt(err)
 			killed++
 		}
@@ -129,7 +129,7 @@ func (w *World) Tasks() []Waiting {
 			continue
 		}
 		for t := m.life.first; t != nil; t = t.next {
-			all = append(all, Waiting{m.id, t.name, stateNames[t.state]})
+			all = append(all, Waiting{m.id, t.Name(), stateNames[t.state]})
 		}
 	}
 	return all

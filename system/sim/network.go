@@ -272,7 +272,7 @@ func (w *World) lose(p *packet) {
 // disconnect ends a call that can have no answer any more.
 func (w *World) disconnect(p *packet, after time.Duration) {
 	w.failCall(p, after,
-		errcode.New(errcode.NetworkTimeout, "task %s lost its connection", p.caller.name))
+		errcode.New(errcode.NetworkTimeout, "task %s lost its connection", p.caller.Name()))
 }
 
 // reconnect ends the calls that lost their request or their reply.

@@ -197,10 +197,11 @@ func (n *node) newTask(scope *env.Scope, name string) *task {
 	w := n.world
 	w.tasks++
 	t := w.blankTask()
-	t.node, t.scope, t.name, t.id = n, scope, name, w.tasks
+	t.node, t.id = n, w.tasks
 	if scope != &n.scope {
-		t.ticket = scope.Join(t)
-		t.err = scope.Err()
+		t.Join(name, scope, t)
+	} else {
+		t.Place(name, scope)
 	}
 	t.prev = n.last
 	if n.last != nil {
@@ -325,25 +326,17 @@ func (n *node) Sometimes(probe string) {
 
 // resume has a task run until it waits or ends.
 func (w *World) resume(t *task) {
-	if t.co == nil {
-		w.note(stepStart, t.node.machine, t.name, t.id, hashString(0, t.name))
+	if t.Started() {
+		w.note(stepRun, t.node.machine, t.Name(), t.id, 0)
 	} else {
-		w.note(stepRun, t.node.machine, t.name, t.id, 0)
+		w.note(stepStart, t.node.machine, t.Name(), t.id, hashString(0, t.Name()))
 	}
 	w.switchTo(t)
 }
 
 func (w *World) switchTo(t *task) {
-	c := t.co
-	if c == nil {
-		c = w.pool.take()
-		c.task, t.co = t, c
-	}
 	t.state = taskRunning
 	w.running = t
-	c.next()
+	w.pool.Run(&t.Task, t)
 	w.running = nil
-	if c.task == nil {
-		w.pool.give(c)
-	}
 }

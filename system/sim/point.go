@@ -101,7 +101,7 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 	w := t.node.world
 	var do Action
 	if w.opts.OnPoint != nil {
-		w.passage = PointHit{t.node.ID(), t.name, site, note, nth}
+		w.passage = PointHit{t.node.ID(), t.Name(), site, note, nth}
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {

@@ -20,8 +20,12 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/coroutine"
 	"github.com/shardproof/shardproof/system/env"
 )
+
+// Pool keeps idle coroutines from one world to the next.
+type Pool = coroutine.Pool
 
 // Options make a world. The zero Options are a quiet world with seed 0, default latencies and no
 // faults.

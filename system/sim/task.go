@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/shardproof/shardproof/system/coroutine"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -37,12 +38,10 @@ var stateNames = [...]string{
 
 // task is a thread of control of one incarnation.
 type task struct {
-	node  *node
-	scope *env.Scope
-	name  string
-	id    uint64
-	co    *coroutine
-	fn    func(env.Task)
+	coroutine.Task
+	node *node
+	id   uint64
+	fn   func(env.Task)
 	// request is what a handler's task answers, instead of fn.
 	request *packet
 
@@ -51,11 +50,6 @@ type task struct {
 	timer int32
 	// result is what the present wait returns.
 	result error
-	// err is why every wait fails.
-	err error
-	// refused counts waits that failed at once since the last real one.
-	refused int32
-	ticket  int
 	// latched is set once the task has waited for a latch.
 	latched bool
 
@@ -79,15 +73,12 @@ type frozenWorld struct{}
 
 var _ env.Task = (*task)(nil)
 
-func (t *task) Node() env.Node    { return t.node }
-func (t *task) Name() string      { return t.name }
-func (t *task) Scope() *env.Scope { return t.scope }
-func (t *task) Err() error        { return t.err }
+func (t *task) Node() env.Node { return t.node }
 
-func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.scope, name, fn) }
+func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.Scope(), name, fn) }
 
-// body runs on the coroutine.
-func (t *task) body() {
+// Run implements coroutine.Body.
+func (t *task) Run() {
 	defer t.end()
 	if t.request != nil {
 		t.node.world.serve(t)
@@ -110,18 +101,12 @@ func (t *task) end() {
 // over.
 func (t *task) leave() {
 	t.state = taskEnded
-	if t.scope != &t.node.scope {
-		t.scope.Leave(t.ticket)
-	}
+	t.Leave()
 	t.node.remove(t)
 	if w := t.node.world; !t.latched && !w.frozen {
 		w.ended = append(w.ended, t)
 	}
 }
-
-// spinLimit is how many waits may fail in a row without any time passing, before the task is taken
-// to spin.
-const spinLimit = 10_000
 
 // enter starts a blocking call: it fails when the task is to end.
 func (t *task) enter() error {
@@ -130,19 +115,15 @@ func (t *task) enter() error {
 		panic(frozenWorld{})
 	}
 	if w.running != t {
-		t.node.broken("task " + t.name +
-			" waits outside its own control: a blocking call from inline code or another task")
+		t.node.broken(t.Misplaced())
 	}
 	if t.node.dead {
 		t.vanish()
 	}
-	if t.err != nil {
-		if t.refused++; t.refused > spinLimit {
-			t.node.broken("task " + t.name +
-				" spins: it goes on although all its waits fail with " + t.err.Error())
-		}
+	if why := t.Spins(); why != "" {
+		t.node.broken(why)
 	}
-	return t.err
+	return t.Err()
 }
 
 // wait gives control back until the task is woken, and returns what it was woken with. It may have
@@ -152,8 +133,7 @@ func (t *task) wait(s taskState) error {
 		t.state = s
 	}
 	t.since = t.node.world.now
-	t.refused = 0
-	t.co.yield(struct{}{})
+	t.Wait()
 	if t.node.world.frozen {
 		panic(frozenWorld{})
 	}
@@ -190,10 +170,10 @@ func (t *task) expire() {
 	t.timer = noSlot
 	switch t.state {
 	case taskParked:
-		t.result = errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.name)
+		t.result = errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.Name())
 	case taskCalling:
 		t.calls++
-		t.result = errcode.New(errcode.NetworkTimeout, "task %s got no reply in time", t.name)
+		t.result = errcode.New(errcode.NetworkTimeout, "task %s got no reply in time", t.Name())
 	}
 	t.node.world.resume(t)
 }
@@ -223,10 +203,9 @@ func (t *task) Unpark() {
 }
 
 func (t *task) Interrupt(err error) {
-	if t.err != nil || t.node.inert() {
+	if t.node.inert() || !t.Doom(err) {
 		return
 	}
-	t.err = err
 	switch t.state {
 	case taskSleeping, taskParked, taskCalling, onDisk, taskHeld:
 		t.calls++

@@ -43,7 +43,7 @@ func (w *World) Waiting() []Wait {
 			on = -1
 		}
 		waits = append(waits, Wait{
-			Node: t.node.ID(), Task: t.name, Doing: t.doing(), Told: t.told(served), Since: t.since,
+			Node: t.node.ID(), Task: t.Name(), Doing: t.doing(), Told: t.told(served), Since: t.since,
 			Serves: t.request != nil, About: t.about, On: on,
 		})
 	}
@@ -77,8 +77,8 @@ func (t *task) doing() string {
 	if t.site != 0 {
 		text += " after " + t.site.String()
 	}
-	if t.err != nil {
-		text += ", to end with " + t.err.Error()
+	if err := t.Err(); err != nil {
+		text += ", to end with " + err.Error()
 	}
 	return text
 }

@@ -274,7 +274,7 @@ func (w *World) fail(t *task, r any) {
 		b.Node, b.Message = a.node.ID(), a.message
 	}
 	if t != nil {
-		b.Node, b.Task = t.node.ID(), t.name
+		b.Node, b.Task = t.node.ID(), t.Name()
 	}
 	w.broken = b
 }
@@ -299,7 +299,7 @@ func (w *World) Close() {
 }
 
 func (w *World) unwind(t *task) {
-	if t.co == nil {
+	if !t.Started() {
 		t.leave()
 		return
 	}

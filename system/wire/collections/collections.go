@@ -22,14 +22,11 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// Service answers for one router.
-type Service struct{ d *deployment.Deployment }
+type service struct{ d *deployment.Deployment }
 
-// New is the service over a deployment.
-func New(d *deployment.Deployment) *Service { return &Service{d} }
-
-// Commands are the commands that the service answers, by name.
-func (s *Service) Commands() map[string]request.Handler {
+// Commands are the commands that are answered for one router, by name.
+func Commands(d *deployment.Deployment) map[string]request.Handler {
+	s := service{d}
 	return map[string]request.Handler{
 		"create":           s.create,
 		"drop":             s.drop,
@@ -53,7 +50,7 @@ var generic = map[string]bool{
 	"apiStrict": true, "apiDeprecationErrors": true, "readConcern": true,
 }
 
-func (s *Service) create(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) create(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -85,7 +82,7 @@ func (s *Service) create(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.OK(), err
 }
 
-func (s *Service) drop(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) drop(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -97,7 +94,7 @@ func (s *Service) drop(t env.Task, r *request.Request) (bson.D, error) {
 		bson.E{Key: "nIndexesWas", Value: int32(1)}, bson.E{Key: "ns", Value: ns}), nil
 }
 
-func (s *Service) dropDatabase(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) dropDatabase(t env.Task, r *request.Request) (bson.D, error) {
 	if r.DB == "admin" || r.DB == "config" || r.DB == "local" {
 		return nil, errcode.New(errcode.IllegalOperation, "database %s cannot be dropped", r.DB)
 	}
@@ -113,7 +110,7 @@ func (s *Service) dropDatabase(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.Result(bson.E{Key: "dropped", Value: r.DB}), nil
 }
 
-func (s *Service) listDatabases(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) listDatabases(t env.Task, r *request.Request) (bson.D, error) {
 	docs, err := s.d.Catalog(t, configsvr.Databases)
 	if err != nil {
 		return nil, err
@@ -160,7 +157,7 @@ var inCatalog = []string{
 	configsvr.Settings, configsvr.Shards, configsvr.Tags, "config.version",
 }
 
-func (s *Service) namespaces(t env.Task, db string) ([]command.ListedCollection, error) {
+func (s service) namespaces(t env.Task, db string) ([]command.ListedCollection, error) {
 	if db != "config" {
 		return s.d.Collections(t, db)
 	}
@@ -171,7 +168,7 @@ func (s *Service) namespaces(t env.Task, db string) ([]command.ListedCollection,
 	return all, nil
 }
 
-func (s *Service) listCollections(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) listCollections(t env.Task, r *request.Request) (bson.D, error) {
 	all, err := s.namespaces(t, r.DB)
 	if err != nil {
 		return nil, err
@@ -230,7 +227,7 @@ func whole(ns string, docs []bson.Raw) bson.D {
 	}})
 }
 
-func (s *Service) rename(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) rename(t env.Task, r *request.Request) (bson.D, error) {
 	from, err := r.Text(r.Name, "")
 	if err != nil {
 		return nil, err
@@ -250,7 +247,7 @@ func (s *Service) rename(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.OK(), err
 }
 
-func (s *Service) collStats(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) collStats(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -261,14 +258,14 @@ func (s *Service) collStats(t env.Task, r *request.Request) (bson.D, error) {
 		bson.E{Key: "ns", Value: ns}, bson.E{Key: "sharded", Value: sharded}), nil
 }
 
-func (s *Service) dbStats(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) dbStats(t env.Task, r *request.Request) (bson.D, error) {
 	all, err := s.namespaces(t, r.DB)
 	return reply.Result(bson.E{Key: "db", Value: r.DB},
 		bson.E{Key: "collections", Value: int32(len(all))}), err
 }
 
 // collMod changes nothing: collections have no options that have an effect.
-func (s *Service) collMod(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) collMod(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -279,7 +276,7 @@ func (s *Service) collMod(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.OK(), nil
 }
 
-func (s *Service) find(t env.Task, ns string) (*command.ListedCollection, error) {
+func (s service) find(t env.Task, ns string) (*command.ListedCollection, error) {
 	db, _, _ := strings.Cut(ns, ".")
 	all, err := s.namespaces(t, db)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-func (s *Service) listIndexes(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) listIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Service) listIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	return whole(ns, docs), nil
 }
 
-func (s *Service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Service) createIndexes(t env.Task, r *request.Request) (bson.D, error) 
 	), nil
 }
 
-func (s *Service) createIndex(t env.Task, ns, name string, keys, spec bson.Raw) error {
+func (s service) createIndex(t env.Task, ns, name string, keys, spec bson.Raw) error {
 	_, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
 		NS: ns, Name: name, Spec: spec, Concern: command.Majority,
 	})
@@ -85,7 +85,7 @@ func (s *Service) createIndex(t env.Task, ns, name string, keys, spec bson.Raw) 
 	return err
 }
 
-func (s *Service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
 		return nil, err

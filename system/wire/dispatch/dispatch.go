@@ -42,8 +42,8 @@ func New(d *deployment.Deployment, authenticates bool) *Dispatcher {
 	idle := func() time.Duration { return d.Settings.CursorTimeout }
 	cursors := cursor.NewRegistry(d.Endpoint.Node(), idle)
 	for _, all := range []map[string]request.Handler{
-		handshake.New(d, authenticates).Commands(), collections.New(d).Commands(),
-		crud.New(d, cursors).Commands(), sharding.New(d).Commands(), p.failures.Commands(),
+		handshake.New(d, authenticates).Commands(), collections.Commands(d),
+		crud.New(d, cursors).Commands(), sharding.Commands(d), p.failures.Commands(),
 	} {
 		maps.Copy(p.commands, all)
 	}

@@ -15,20 +15,20 @@ import (
 )
 
 // order has the config server carry out a command that only succeeds or fails.
-func (s *Service) order(t env.Task, req env.Message) (bson.D, error) {
+func (s service) order(t env.Task, req env.Message) (bson.D, error) {
 	_, err := deployment.AskConfig[command.Done](t, s.d, req)
 	return reply.OK(), err
 }
 
-func (s *Service) balancerStart(t env.Task, _ *request.Request) (bson.D, error) {
+func (s service) balancerStart(t env.Task, _ *request.Request) (bson.D, error) {
 	return s.order(t, &command.BalancerStart{})
 }
 
-func (s *Service) balancerStop(t env.Task, _ *request.Request) (bson.D, error) {
+func (s service) balancerStop(t env.Task, _ *request.Request) (bson.D, error) {
 	return s.order(t, &command.BalancerStop{})
 }
 
-func (s *Service) balancerStatus(t env.Task, _ *request.Request) (bson.D, error) {
+func (s service) balancerStatus(t env.Task, _ *request.Request) (bson.D, error) {
 	status, err := deployment.AskConfig[command.BalancerStatusReply](t, s.d,
 		&command.BalancerStatus{})
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) balancerStatus(t env.Task, _ *request.Request) (bson.D, error)
 	), nil
 }
 
-func (s *Service) balancerCollectionStatus(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) balancerCollectionStatus(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := namespace(r)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Service) balancerCollectionStatus(t env.Task, r *request.Request) (bson
 }
 
 // addShard takes a replica set that the cluster's processes know by its name.
-func (s *Service) addShard(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) addShard(t env.Task, r *request.Request) (bson.D, error) {
 	host, err := r.Text(r.Name, "")
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Service) addShard(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.Result(bson.E{Key: "shardAdded", Value: name}), nil
 }
 
-func (s *Service) removeShard(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) removeShard(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text(r.Name, "")
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *Service) removeShard(t env.Task, r *request.Request) (bson.D, error) {
 	), nil
 }
 
-func (s *Service) addShardToZone(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) addShardToZone(t env.Task, r *request.Request) (bson.D, error) {
 	shard, zone, err := shardAndZone(r)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Service) addShardToZone(t env.Task, r *request.Request) (bson.D, error)
 	return s.order(t, &command.AddShardToZone{Shard: shard, Zone: zone})
 }
 
-func (s *Service) removeShardFromZone(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) removeShardFromZone(t env.Task, r *request.Request) (bson.D, error) {
 	shard, zone, err := shardAndZone(r)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func shardAndZone(r *request.Request) (shard, zone string, err error) {
 	return shard, zone, err
 }
 
-func (s *Service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := namespace(r)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *Service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, er
 
 // stepDown has the primary of a replica set hand over: a router is in none, so the operator names
 // it by shard.
-func (s *Service) stepDown(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) stepDown(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text("shard", s.d.Config.Name())
 	if err != nil {
 		return nil, err

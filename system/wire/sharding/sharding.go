@@ -19,21 +19,18 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// Service answers for one router.
-type Service struct{ d *deployment.Deployment }
+type service struct{ d *deployment.Deployment }
 
-// New is the service over a deployment.
-func New(d *deployment.Deployment) *Service { return &Service{d} }
-
-// Commands are the commands that the service answers, by name.
-func (s *Service) Commands() map[string]request.Handler {
+// Commands are the commands that are answered for one router, by name.
+func Commands(d *deployment.Deployment) map[string]request.Handler {
+	s := service{d}
 	return map[string]request.Handler{
 		"enableSharding":           s.enableSharding,
 		"shardCollection":          s.shardCollection,
-		"moveChunk":                s.moveChunk,
-		"moveRange":                s.moveRange,
-		"split":                    s.split,
-		"mergeChunks":              s.mergeChunks,
+		"moveChunk":                s.onChunks(moveChunk, millis),
+		"moveRange":                s.onChunks(moveRange),
+		"split":                    s.onChunks(split),
+		"mergeChunks":              s.onChunks(mergeChunks),
 		"movePrimary":              s.movePrimary,
 		"balancerStart":            s.balancerStart,
 		"balancerStop":             s.balancerStop,
@@ -61,7 +58,7 @@ func namespace(r *request.Request) (string, error) {
 	return ns, err
 }
 
-func (s *Service) enableSharding(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) enableSharding(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text(r.Name, "")
 	if err != nil {
 		return nil, err
@@ -72,7 +69,7 @@ func (s *Service) enableSharding(t env.Task, r *request.Request) (bson.D, error)
 }
 
 // shardCollection makes a sharded collection in place of an empty one.
-func (s *Service) shardCollection(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := namespace(r)
 	if err != nil {
 		return nil, err
@@ -99,7 +96,7 @@ func (s *Service) shardCollection(t env.Task, r *request.Request) (bson.D, error
 }
 
 // makeRoom removes an unsharded collection of the name, which must be empty.
-func (s *Service) makeRoom(t env.Task, ns string) error {
+func (s service) makeRoom(t env.Task, ns string) error {
 	table, err := s.d.Table(t, ns)
 	if errcode.Is(err, errcode.NamespaceNotFound) {
 		return nil
@@ -121,7 +118,7 @@ func (s *Service) makeRoom(t env.Task, ns string) error {
 }
 
 // pattern is the shard key of a sharded collection.
-func (s *Service) pattern(t env.Task, ns string) (key.Pattern, error) {
+func (s service) pattern(t env.Task, ns string) (key.Pattern, error) {
 	table, err := s.d.Table(t, ns)
 	if err != nil {
 		return key.Pattern{}, err
@@ -143,26 +140,48 @@ func bound(p key.Pattern, doc bson.Raw) (key.Key, error) {
 	return key.Encode(v)
 }
 
-func bounds(p key.Pattern, docs []bson.Raw) (r key.Range, err error) {
+// bounds reads the argument of that name: the two bounds of a range.
+func bounds(r *request.Request, p key.Pattern) (rng key.Range, err error) {
+	docs, err := r.Documents("bounds")
+	if err != nil {
+		return rng, err
+	}
 	if len(docs) != 2 {
-		return r, errcode.New(errcode.BadValue, "bounds are two documents, not %d", len(docs))
+		return rng, errcode.New(errcode.BadValue, "bounds are two documents, not %d", len(docs))
 	}
-	if r.Min, err = bound(p, docs[0]); err != nil {
-		return r, err
+	if rng.Min, err = bound(p, docs[0]); err != nil {
+		return rng, err
 	}
-	r.Max, err = bound(p, docs[1])
-	return r, err
+	rng.Max, err = bound(p, docs[1])
+	return rng, err
 }
 
-func (s *Service) moveChunk(t env.Task, r *request.Request) (bson.D, error) {
-	ns, err := namespace(r)
-	if err != nil {
-		return nil, err
+// onChunks is the handler of a command that moves, splits or merges chunks of a sharded collection:
+// read makes of its arguments what the router is sent. More is what a success answers besides.
+func (s service) onChunks(
+	read func(r *request.Request, ns string, p key.Pattern) (env.Message, error), more ...bson.E,
+) request.Handler {
+	return func(t env.Task, r *request.Request) (bson.D, error) {
+		ns, err := namespace(r)
+		if err != nil {
+			return nil, err
+		}
+		p, err := s.pattern(t, ns)
+		if err != nil {
+			return nil, err
+		}
+		req, err := read(r, ns, p)
+		if err != nil {
+			return nil, err
+		}
+		return reply.Result(more...), deployment.Move(t, s.d, req)
 	}
-	p, err := s.pattern(t, ns)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// millis is how long a move took, which nobody measures here.
+var millis = bson.E{Key: "millis", Value: int64(0)}
+
+func moveChunk(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
 	move := &command.MoveRange{NS: ns, WaitDelete: r.Bool("_waitForDelete", false)}
 	if move.To, err = r.Text("to", ""); err != nil {
 		return nil, err
@@ -170,24 +189,17 @@ func (s *Service) moveChunk(t env.Task, r *request.Request) (bson.D, error) {
 	if r.Bool("forceJumbo", false) {
 		move.ForceJumbo = command.ForceManual
 	}
-	if r.Has("bounds") {
-		docs, err := r.Documents("bounds")
-		if err != nil {
-			return nil, err
-		}
-		rng, err := bounds(p, docs)
-		if err != nil {
-			return nil, err
-		}
-		move.Min, move.Max = rng.Min, rng.Max
-	} else if move.Find, err = s.found(r, p, "find"); err != nil {
-		return nil, err
+	if !r.Has("bounds") {
+		move.Find, err = found(r, p, "find")
+		return move, err
 	}
-	return reply.Result(bson.E{Key: "millis", Value: int64(0)}), deployment.Move(t, s.d, move)
+	rng, err := bounds(r, p)
+	move.Min, move.Max = rng.Min, rng.Max
+	return move, err
 }
 
 // found is the shard key of the document that an argument describes.
-func (s *Service) found(r *request.Request, p key.Pattern, name string) (key.Key, error) {
+func found(r *request.Request, p key.Pattern, name string) (key.Key, error) {
 	doc, err := r.Document(name)
 	if err != nil {
 		return "", err
@@ -200,15 +212,7 @@ func (s *Service) found(r *request.Request, p key.Pattern, name string) (key.Key
 	return p.OfValue(v)
 }
 
-func (s *Service) moveRange(t env.Task, r *request.Request) (bson.D, error) {
-	ns, err := namespace(r)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.pattern(t, ns)
-	if err != nil {
-		return nil, err
-	}
+func moveRange(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
 	move := &command.MoveRange{NS: ns, WaitDelete: r.Bool("_waitForDelete", false)}
 	if move.To, err = r.Text("toShard", ""); err != nil {
 		return nil, err
@@ -222,7 +226,7 @@ func (s *Service) moveRange(t env.Task, r *request.Request) (bson.D, error) {
 	if move.Max == "" && r.Has("min") {
 		move.Find, move.Min = move.Min, ""
 	}
-	return reply.OK(), deployment.Move(t, s.d, move)
+	return move, nil
 }
 
 func optionalBound(r *request.Request, p key.Pattern, name string) (key.Key, error) {
@@ -233,15 +237,7 @@ func optionalBound(r *request.Request, p key.Pattern, name string) (key.Key, err
 	return bound(p, doc)
 }
 
-func (s *Service) split(t env.Task, r *request.Request) (bson.D, error) {
-	ns, err := namespace(r)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.pattern(t, ns)
-	if err != nil {
-		return nil, err
-	}
+func split(r *request.Request, ns string, p key.Pattern) (env.Message, error) {
 	middle, err := r.Document("middle")
 	if err != nil {
 		return nil, err
@@ -250,34 +246,15 @@ func (s *Service) split(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, errcode.New(errcode.BadValue, "say by middle where to split")
 	}
 	at, err := bound(p, middle)
-	if err != nil {
-		return nil, err
-	}
-	return reply.OK(), deployment.Move(t, s.d, &command.SplitChunk{NS: ns, At: at})
+	return &command.SplitChunk{NS: ns, At: at}, err
 }
 
-func (s *Service) mergeChunks(t env.Task, r *request.Request) (bson.D, error) {
-	ns, err := namespace(r)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.pattern(t, ns)
-	if err != nil {
-		return nil, err
-	}
-	docs, err := r.Documents("bounds")
-	if err != nil {
-		return nil, err
-	}
-	rng, err := bounds(p, docs)
-	if err != nil {
-		return nil, err
-	}
-	merge := &command.MergeChunks{NS: ns, Min: rng.Min, Max: rng.Max}
-	return reply.OK(), deployment.Move(t, s.d, merge)
+func mergeChunks(r *request.Request, ns string, p key.Pattern) (env.Message, error) {
+	rng, err := bounds(r, p)
+	return &command.MergeChunks{NS: ns, Min: rng.Min, Max: rng.Max}, err
 }
 
-func (s *Service) movePrimary(t env.Task, r *request.Request) (bson.D, error) {
+func (s service) movePrimary(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text(r.Name, "")
 	if err != nil {
 		return nil, err
@@ -289,7 +266,7 @@ func (s *Service) movePrimary(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.OK(), deployment.Move(t, s.d, &command.MovePrimary{Database: name, To: to})
 }
 
-func (s *Service) listShards(t env.Task, _ *request.Request) (bson.D, error) {
+func (s service) listShards(t env.Task, _ *request.Request) (bson.D, error) {
 	docs, err := s.d.Catalog(t, configsvr.Shards)
 	if err != nil {
 		return nil, err
