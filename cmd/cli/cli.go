@@ -154,7 +154,7 @@ func newRoot(t target.Set) *cobra.Command {
 			flagMistake(err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
-		newReport(t), newCheck(), newMemory(), newUpgrade(), newList(t))
+		newReport(t), newCheck(), newMemory(), newMerge(t), newUpgrade(), newList(t))
 	tellMachines(root)
 	nameExamples(root)
 	return root

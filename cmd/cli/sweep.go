@@ -224,7 +224,7 @@ func (j *sweepJob) open(base *runner.Result) error {
 			return errors.Join(err, j.journal.Close())
 		}
 	}
-	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
 		return errors.Join(err, j.journal.Close())
 	}
 	for _, line := range j.journal.Lines {
@@ -288,7 +288,7 @@ func (j *sweepJob) spent() spent {
 func (j *sweepJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
 		j.kept = errors.Join(j.kept,
-			writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
+			rundir.WriteKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
 		j.noted = time.Now()
 	}
 }

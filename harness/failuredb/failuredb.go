@@ -105,7 +105,7 @@ func Open(dir string) (*Memory, error) {
 				Remedy: "take the line out",
 			}
 		}
-		if l.Case != "" && filepath.Base(l.Case) != l.Case || l.Case == ".." {
+		if !l.within() {
 			_ = j.Close()
 			return nil, &histories.FileError{
 				File:   path,
