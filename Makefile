@@ -7,6 +7,7 @@ MUTANTS    ?= 600
 MUTANT_CPU ?= 60s
 WORKERS    ?= 1
 FLEET_SEEDS ?= 20000
+NIGHTLY ?= 4h
 BASE       ?= main
 KILLS      ?= 300
 LOAD       ?= 10m
@@ -123,6 +124,10 @@ live-fuzz:
 fleet: build
 	rm -rf out/fleet
 	$(GO) run ./ci/fleet -seeds $(FLEET_SEEDS)
+
+## nightly: for NIGHTLY, looks for known bugs and for new ones, and remembers them in out/nightly; red for what is new
+nightly: build
+	$(GO) run ./ci/nightly -for $(NIGHTLY)
 
 ## page-test: the page of a run in headless Chromium, which must be installed
 page-test:

@@ -156,8 +156,8 @@ func caseOf(r *runner.Result, folder string, replay []string) results.Case {
 	worst := r.Worst()
 	one := results.Case{
 		Name: fmt.Sprintf("%s seed %d", r.Scenario.Name, r.Scenario.Seed), Seed: r.Scenario.Seed,
-		Outcome: string(worst.Outcome), Signature: r.Signature(), Checker: worst.Checker,
-		Promise: worst.Promise, Folder: folder, Replay: replay,
+		Outcome: string(worst.Outcome), Signature: r.Signature(), Kind: r.Kind(),
+		Checker: worst.Checker, Promise: worst.Promise, Folder: folder, Replay: replay,
 	}
 	if len(worst.Violations) > 0 {
 		one.Broke, one.Because = worst.Violations[0].Broke, worst.Violations[0].Because
