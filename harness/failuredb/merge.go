@@ -163,3 +163,18 @@ func hashOf(folder string) string {
 	}
 	return env.Hash
 }
+
+// Read returns the signatures of the memory in a folder without opening it, in the order in which
+// they were first seen: of one that a campaign is using, as far as it was written. No memory is no
+// entry.
+func Read(dir string) ([]Entry, error) {
+	lines, err := readLines(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Memory{entries: make(map[string]*Entry)}
+	for i := range lines {
+		m.fold(&lines[i].line)
+	}
+	return m.Entries(), nil
+}
