@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardproof/shardproof/harness/report"
 )
 
 // Curve is a family of lines over one axis.
@@ -198,3 +201,13 @@ func sortedLines(lines []Line) []Line {
 	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.Name, b.Name) })
 	return lines
 }
+
+// SVG is the curve as a figure for another page of the same style.
+func (c Curve) SVG() (template.HTML, error) {
+	var b strings.Builder
+	err := page.ExecuteTemplate(&b, "chart", draw(c))
+	return template.HTML(b.String()), err
+}
+
+// Style is the style sheet of pages with such figures.
+func Style() string { return report.Style() + pageCSS }

@@ -126,7 +126,7 @@ func HTML(p *Page) ([]byte, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, map[string]any{
 		"Generator": template.HTML(report.Generator),
-		"Style":     template.CSS(report.Style() + pageCSS),
+		"Style":     template.CSS(Style()),
 		"Page":      p,
 		"View":      p.view(),
 	})
