@@ -286,6 +286,8 @@ func (j *raceJob) finish() error {
 	rows := fmt.Sprintf("%s runs of %s pairs, %s held and released, %s unlike each other, "+
 		"%d broke a promise", withCommas(uint64(j.runs)), withCommas(uint64(len(all))),
 		withCommas(uint64(sum.Held)), withCommas(uint64(sum.Distinct)), sum.Broke)
+	countSearch(j.command, map[string]int{"runs": j.runs, "pairs": len(all), "held": sum.Held,
+		"distinct": sum.Distinct, "failures": sum.Broke})
 	left := ""
 	if !j.complete {
 		left = fmt.Sprintf(", %s known to be left", withCommas(uint64(j.plan.Left())))

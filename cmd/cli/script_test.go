@@ -2,10 +2,13 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shardproof/shardproof/harness"
 )
@@ -19,11 +22,17 @@ func TestMain(m *testing.M) {
 // TestScripts runs the whole tool: what it prints, which files it writes, its exit codes. The
 // command `exits CODE ARGS...` runs it and wants that code.
 func TestScripts(t *testing.T) {
+	schema, err := filepath.Abs("../../docs/result.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(schemaVariable, schema)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
+			"exits":  exits,
+			"schema": followsSchema,
 		},
 	})
 }
@@ -44,3 +53,22 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
 }
+
+// followsSchema validates what the last command printed by the documented schema. What follows the
+// command are numbers that must be counted.
+func followsSchema(ts *testscript.TestScript, _ bool, args []string) {
+	schema, err := jsonschema.NewCompiler().Compile(os.Getenv(schemaVariable))
+	ts.Check(err)
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile("stdout")))
+	ts.Check(err)
+	ts.Check(schema.Validate(doc))
+	counts, _ := doc.(map[string]any)["counts"].(map[string]any)
+	for _, name := range args {
+		if _, there := counts[name]; !there {
+			ts.Fatalf("%q is not counted in %v", name, counts)
+		}
+	}
+}
+
+// schemaVariable names the schema's file.
+const schemaVariable = "SHARDPROOF_RESULT_SCHEMA"

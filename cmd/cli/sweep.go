@@ -322,6 +322,8 @@ func (j *sweepJob) finish(c *cobra.Command) error {
 		j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)), withCommas(uint64(s.Runs(j.plan))),
 		withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)
 	took := j.spent()
+	countSearch(c, map[string]int{"runs": j.matrix.Runs, "reached": j.matrix.Reached,
+		"failures": j.matrix.Broke, "runs in all": s.Runs(j.plan)})
 	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n",
 		j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
 		took.CPU.Seconds(), j.parts())

@@ -104,6 +104,13 @@ func (d *Document) Count(name string, n float64) {
 	d.Counts[name] = n
 }
 
+// More adds to a number of the summary.
+func (d *Document) More(name string, n float64) {
+	if d != nil {
+		d.Count(name, d.Counts[name]+n)
+	}
+}
+
 // JSON writes the document.
 func (d *Document) JSON(out io.Writer) error {
 	d.Schema = Schema
