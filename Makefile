@@ -6,13 +6,15 @@ BUDGET ?= 0
 MUTANTS    ?= 600
 MUTANT_CPU ?= 60s
 WORKERS    ?= 1
+FLEET_SEEDS ?= 20000
+NIGHTLY ?= 4h
 BASE       ?= main
 KILLS      ?= 300
 LOAD       ?= 10m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -121,6 +123,15 @@ live-bench: build
 live-fuzz:
 	$(GO) test -run '^$$' -fuzz FuzzFrame -fuzztime 10m ./system/live/tcp
 	$(GO) test -run '^$$' -fuzz FuzzConnection -fuzztime 10m ./system/live/tcp
+
+## fleet: FLEET_SEEDS seeds by eight processes, two of them killed: seed for seed what one process finds
+fleet: build
+	rm -rf out/fleet
+	$(GO) run ./ci/fleet -seeds $(FLEET_SEEDS)
+
+## nightly: for NIGHTLY, looks for known bugs and for new ones, and remembers them in out/nightly; red for what is new
+nightly: build
+	$(GO) run ./ci/nightly -for $(NIGHTLY)
 
 ## page-test: the page of a run in headless Chromium, which must be installed
 page-test:

@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/overview"
 	"github.com/shardproof/shardproof/harness/report"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shardstore"
@@ -101,6 +102,25 @@ const PageGenerator = report.Generator
 
 // Report is the page of a run as one HTML file that needs nothing beside it.
 func Report(p Page) ([]byte, error) { return report.HTML(p) }
+
+// HoldsCampaign reports whether a folder holds a campaign, or the timeline of a real cluster, of
+// which Overview can make a page.
+func HoldsCampaign(folder string) bool { return overview.Holds(folder) }
+
+// Overview is the page of a campaign's folder as one HTML file that needs nothing beside it, and
+// what the page shows; build names the program that writes it.
+func Overview(folder string, of Target, build string) ([]byte, *overview.Page, error) {
+	p, err := overview.Read(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Build = build
+	for _, site := range of.Describe().Sites {
+		p.Sites = append(p.Sites, site.Name)
+	}
+	text, err := overview.HTML(p)
+	return text, p, err
+}
 
 // Explain is the failure block of a run that was made with Options.Events and did not pass: which
 // promise broke, how it came to that, and what proves it.

@@ -74,6 +74,7 @@ var floors = [][]string{
 	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain"},
 	{"search", "shrink", "debugger", "race"},
 	{"report"},
+	{"overview"},
 	{""},
 	{"harnesstest"},
 }

@@ -114,6 +114,7 @@ at a time is refused before anything is judged.`,
 				}
 				code = worseCode(code, of)
 			}
+			countSearch(c, map[string]int{"files": len(args)})
 			return exitWith(code)
 		},
 	}
@@ -152,6 +153,7 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 	switch {
 	case errors.Is(err, errMemory):
 		fmt.Fprintf(out, "UNDECIDED %s   %v\n", printable(file), err)
+		noteUnread(c, file, err)
 		return exitUndecided, nil
 	case err != nil:
 		return 0, err
@@ -161,7 +163,7 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 	fmt.Fprintf(out, "%-9s %s   %s operations\n",
 		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)
-	noteFile(c, file, verdicts)
+	noteFile(c, file, len(ops), verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 

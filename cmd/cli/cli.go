@@ -57,9 +57,7 @@ func work(own []*cobra.Command, targets target.Set) int {
 		go supervise.Obey(ctx.Done())
 	}
 	out := &resultWriter{to: os.Stdout}
-	root := newRoot(targets)
-	root.AddCommand(own...)
-	nameExamples(root)
+	root := newRoot(targets, own...)
 	root.SetOut(out)
 	root.SetArgs(os.Args[1:])
 	return endCode(root.ExecuteContext(ctx), out.err)
@@ -128,7 +126,7 @@ const aboutExample = `  shardproof run --seeds 100          look for failures
   shardproof shrink out/SAVED-RUN     make it small
   shardproof list faults              what can go wrong`
 
-func newRoot(t target.Set) *cobra.Command {
+func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:           programName(),
 		Short:         "test that moving data between shards loses nothing",
@@ -154,7 +152,8 @@ func newRoot(t target.Set) *cobra.Command {
 			flagMistake(err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
-		newReport(t), newCheck(), newMemory(), newUpgrade(), newList(t))
+		newReport(t), newCheck(), newMemory(), newMerge(t), newUpgrade(), newList(t))
+	root.AddCommand(own...)
 	tellMachines(root)
 	nameExamples(root)
 	return root

@@ -173,6 +173,8 @@ func (j *exploreJob) summarise() {
 	w := &sheet.Sheet{}
 	defer w.Print(j.command.OutOrStdout())
 	s := j.Sum
+	countRuns(j.command, s.Counters, len(j.Found), 0)
+	countSearch(j.command, map[string]int{"states": j.Situations, "seeds": j.strategy.Over()})
 	w.Row("strategy", "%s", j.flags.strategy)
 	w.Row("runs", "%s, %s finished",
 		withCommas(uint64(s.Runs)), counted(j.strategy.Over(), "seed", "seeds"))

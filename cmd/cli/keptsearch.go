@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
@@ -37,7 +38,7 @@ type searchState struct {
 	// Found are the folders of failing runs, Code what they mean.
 	Found []string `json:",omitempty"`
 	Code  int
-	Sum   sums
+	Sum   campaign.Sums
 }
 
 // keptScenario is one of the corpus.
@@ -62,7 +63,7 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 	k := &keptSearch{
 		targets: targets,
 		out:     out,
-		state:   searchState{Sum: newSums()},
+		state:   searchState{Sum: campaign.NewSums()},
 		files:   make(map[int]bool),
 	}
 	if err := os.MkdirAll(filepath.Join(out, corpusFolder), 0o755); err != nil {
@@ -77,13 +78,13 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.journal.Close())
 	}
-	if _, err = readKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
+	if _, err = rundir.ReadKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
 		err = errors.Join(k.readSituations(), k.readCorpus())
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.close())
 	}
-	k.state.Sum.fit()
+	k.state.Sum.Fit()
 	k.over = k.state.Mark.Seeds
 	return k, nil
 }
@@ -164,7 +165,7 @@ func (k *keptSearch) save(s searchState) error {
 	if err := errors.Join(k.journal.Sync(), k.situations.Sync()); err != nil {
 		return err
 	}
-	if err := writeKept(filepath.Join(k.out, searchFile), searchSchema, s); err != nil {
+	if err := rundir.WriteKept(filepath.Join(k.out, searchFile), searchSchema, s); err != nil {
 		return err
 	}
 	return k.prune(s.Corpus)

@@ -41,6 +41,7 @@ name it prints all lists, one below the other.`,
 					return usageError(err)
 				}
 				for _, row := range lists.Rows(of, name) {
+					results.Of(c.Context()).More("entries", 1)
 					results.Of(c.Context()).Enter(listed{name, row[0], row[1:]})
 				}
 			}

@@ -25,13 +25,13 @@ type machineFlags struct {
 }
 
 // judging are the commands whose results pipelines read as tests.
-var judging = []string{"run", "explore", "sweep", "race", "check", "replay"}
+var judging = []string{"run", "explore", "sweep", "race", "check", "replay", "attack"}
 
 // tellMachines gives the commands below c their flags for programs, as far as they find something.
 func tellMachines(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		tellMachines(sub)
-		told := append(slices.Clone(judging), "list", "memory", "report")
+		told := append(slices.Clone(judging), "list", "memory", "merge", "report")
 		if sub.RunE == nil || !slices.Contains(told, sub.Name()) {
 			continue
 		}
@@ -60,11 +60,9 @@ func (f *machineFlags) do(
 	err := do(c, args)
 	c.SetOut(out)
 	d.Count("seconds", time.Since(begun).Seconds())
-	var end *exitError
-	if errors.As(err, &end) {
+	if err != nil {
+		end := endOf(err)
 		d.Exit, d.Error = end.code, end.Error()
-	} else if err != nil {
-		d.Exit, d.Error = exitUsage, err.Error()
 	}
 	told := f.tell(d, out)
 	if slices.Contains(judging, c.Name()) && d.Exit != exitUsage {
@@ -109,12 +107,17 @@ func writeWith(path string, how int, write func(io.Writer) error) error {
 
 // countRuns notes for programs what runs have done.
 func countRuns(c *cobra.Command, s *runner.Counters, failures, undecided int) {
-	d := results.Of(c.Context())
-	for name, n := range map[string]int{ //shardproof:allow map each sets a number of its own
+	countSearch(c, map[string]int{
 		"runs": s.Runs, "failures": failures, "undecided": undecided, "operations": s.Ops,
 		"migrations committed": s.Committed, "migrations aborted": s.Aborted,
 		"steps": int(s.Steps),
-	} {
+	})
+}
+
+// countSearch notes numbers for programs.
+func countSearch(c *cobra.Command, numbers map[string]int) {
+	d := results.Of(c.Context())
+	for name, n := range numbers { //shardproof:allow map each sets a number of its own
 		d.Count(name, float64(n))
 	}
 }
@@ -129,7 +132,8 @@ func tellFailure(c *cobra.Command, r *runner.Result, w explain.Where) {
 }
 
 // noteFile notes for programs what was found of a file.
-func noteFile(c *cobra.Command, file string, verdicts []checkers.Verdict) {
+func noteFile(c *cobra.Command, file string, operations int, verdicts []checkers.Verdict) {
+	results.Of(c.Context()).More("operations", float64(operations))
 	worst := checkers.Worst(verdicts)
 	one := results.Case{
 		Name: file, Outcome: string(worst.Outcome), Checker: worst.Checker, Promise: worst.Promise,
@@ -146,6 +150,13 @@ func noteFile(c *cobra.Command, file string, verdicts []checkers.Verdict) {
 	results.Of(c.Context()).Add(one)
 }
 
+// noteUnread notes for programs a file that a limit left undecided.
+func noteUnread(c *cobra.Command, file string, why error) {
+	results.Of(c.Context()).Add(results.Case{
+		Name: file, Outcome: string(checkers.Undecided), Broke: why.Error(),
+	})
+}
+
 // noteFailure notes for programs a failure that is only named.
 func noteFailure(c *cobra.Command, r *runner.Result, folder string, replay ...string) {
 	results.Of(c.Context()).Add(caseOf(r, folder, replay))
@@ -156,8 +167,8 @@ func caseOf(r *runner.Result, folder string, replay []string) results.Case {
 	worst := r.Worst()
 	one := results.Case{
 		Name: fmt.Sprintf("%s seed %d", r.Scenario.Name, r.Scenario.Seed), Seed: r.Scenario.Seed,
-		Outcome: string(worst.Outcome), Signature: r.Signature(), Checker: worst.Checker,
-		Promise: worst.Promise, Folder: folder, Replay: replay,
+		Outcome: string(worst.Outcome), Signature: r.Signature(), Kind: r.Kind(),
+		Checker: worst.Checker, Promise: worst.Promise, Folder: folder, Replay: replay,
 	}
 	if len(worst.Violations) > 0 {
 		one.Broke, one.Because = worst.Violations[0].Broke, worst.Violations[0].Because

@@ -42,6 +42,7 @@ func listMemory(c *cobra.Command, dir string) error {
 			e.Status, e.Signature, e.Times, sightingText(e.First), sightingText(e.Last), e.Cases)
 		results.Of(c.Context()).Enter(e)
 	}
+	countSearch(c, map[string]int{"signatures": len(m.Entries())})
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (j *raceJob) open(pairs []race.Pair) error {
 		j.known = append(j.known, o)
 	}
 	j.runs = len(j.known)
-	_, err = readKept(filepath.Join(f.out, spentFile), spentSchema, &j.before)
+	_, err = rundir.ReadKept(filepath.Join(f.out, spentFile), spentSchema, &j.before)
 	if err != nil {
 		return errors.Join(err, j.journal.Close())
 	}
@@ -274,7 +274,7 @@ func (j *raceJob) spent() spent {
 func (j *raceJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
 		j.err = errors.Join(j.err,
-			writeKept(filepath.Join(j.flags.out, spentFile), spentSchema, j.spent()))
+			rundir.WriteKept(filepath.Join(j.flags.out, spentFile), spentSchema, j.spent()))
 		j.noted = time.Now()
 	}
 }
@@ -286,6 +286,8 @@ func (j *raceJob) finish() error {
 	rows := fmt.Sprintf("%s runs of %s pairs, %s held and released, %s unlike each other, "+
 		"%d broke a promise", withCommas(uint64(j.runs)), withCommas(uint64(len(all))),
 		withCommas(uint64(sum.Held)), withCommas(uint64(sum.Distinct)), sum.Broke)
+	countSearch(j.command, map[string]int{"runs": j.runs, "pairs": len(all), "held": sum.Held,
+		"distinct": sum.Distinct, "failures": sum.Broke})
 	left := ""
 	if !j.complete {
 		left = fmt.Sprintf(", %s known to be left", withCommas(uint64(j.plan.Left())))

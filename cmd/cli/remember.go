@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,30 +17,24 @@ import (
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed
-// that is finished. What they have done is added up in totalFile.
-const (
-	campaignFile = "campaign.txt"
-	totalFile    = "campaign.json"
-)
-
 // remembering is the memory of a campaign in progress. A nil one remembers nothing.
 type remembering struct {
 	targets target.Set
 	*failuredb.Memory
 	campaign *rundir.Journal
 	seeds    int // in the journal
+	wanted   int // of the whole campaign; zero without a limit
 	// done are the seeds that earlier commands of this campaign have finished, broken how many of
 	// them failed.
 	done   map[uint64]bool
 	broken int
 	// before is what they have done.
-	before total
+	before campaign.Tally
 	// known are the signatures that do not stop the campaign.
 	known map[string]bool
 	// kept is when the total was written last; unkept is a newer one that was not.
 	kept   time.Time
-	unkept *total
+	unkept *campaign.Tally
 }
 
 // remember opens the memory that the flags name, and the campaign that is to be continued or begun.
@@ -70,8 +62,8 @@ func (f *runFlags) remember(notes io.Writer) (*remembering, error) {
 }
 
 func (r *remembering) open(f *runFlags, notes io.Writer) (err error) {
-	path := filepath.Join(r.Dir(), campaignFile)
-	if !f.goOn {
+	path := filepath.Join(r.Dir(), campaign.JournalFile)
+	if _, err := os.Stat(path); !f.goOn || errors.Is(err, os.ErrNotExist) {
 		if err := r.startOver(path, notes); err != nil {
 			return err
 		}
@@ -87,11 +79,9 @@ func (r *remembering) open(f *runFlags, notes io.Writer) (err error) {
 	for _, s := range extra {
 		set = append(set, s.Name+"="+s.Value)
 	}
-	title := fmt.Sprintf(
-		campaignTitle+"1: build %q, first seed %d, profile %s, protocol %s, set %q",
-		buildName(), f.first, f.profile, f.protocol, set,
-	)
-	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
+	plan := campaign.Plan{Build: buildName(), First: f.first, Profile: f.profile,
+		Protocol: f.protocol, Set: set}
+	if r.campaign, err = rundir.OpenJournal(path, plan.Title()); err != nil {
 		return err
 	}
 	if err := r.readTotal(); err != nil {
@@ -99,26 +89,23 @@ func (r *remembering) open(f *runFlags, notes io.Writer) (err error) {
 	}
 	r.seeds = len(r.campaign.Lines)
 	for i, line := range r.campaign.Lines {
-		number, signature, _ := strings.Cut(line, " ")
-		seed, err := strconv.ParseUint(number, 10, 64)
+		o, err := campaign.ParseOutcome(line)
 		if err != nil {
-			return fmt.Errorf("%s:%d: %q is not a seed", path, i+2, number)
+			return fmt.Errorf("%s:%d: %w", path, i+2, err)
 		}
-		if r.done[seed] = true; signature != "held" {
+		if r.done[o.Seed] = true; o.Kind != "" {
 			r.broken++
 		}
 	}
 	return nil
 }
 
-// campaignTitle begins the first line of a campaign's journal.
-const campaignTitle = "shardproof campaign "
-
 // startOver forgets where an earlier campaign stood, and says so. Files of other origin stay.
 func (r *remembering) startOver(journal string, notes io.Writer) error {
-	total := filepath.Join(r.Dir(), totalFile)
+	total := filepath.Join(r.Dir(), campaign.TallyFile)
 	if err := errors.Join(
-		ownFile(journal, campaignTitle), ownFile(total, `{"schema":"shardproof.campaign/`),
+		ownFile(journal, campaign.JournalTitle),
+		ownFile(total, `{"schema":"shardproof.campaign/`),
 	); err != nil {
 		return err
 	}
@@ -136,22 +123,27 @@ func (r *remembering) startOver(journal string, notes io.Writer) error {
 
 // readTotal reads what earlier commands have done. A seed that is not counted there is run again.
 func (r *remembering) readTotal() error {
-	r.before.Sum = newSums()
-	there, err := readKept(filepath.Join(r.Dir(), totalFile), totalSchema, &r.before)
+	r.before.Sum = campaign.NewSums()
+	there, err := rundir.ReadKept(filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, &r.before)
 	if err != nil || !there {
 		return err
 	}
-	r.before.Sum.fit()
+	r.before.Sum.Fit()
 	return r.campaign.Keep(r.before.Seeds)
 }
 
 // total is what all commands of the campaign have done.
-func (r *remembering) total(s *campaign.Summary) *total {
+func (r *remembering) total(s *campaign.Summary) *campaign.Tally {
 	if r == nil {
-		return (&total{}).with(s)
+		return (&campaign.Tally{}).With(s, cpuTime())
 	}
-	return r.before.with(s)
+	all := r.before.With(s, cpuTime())
+	all.Seeds, all.Wanted = r.seeds, r.wanted
+	return all
 }
+
+// noSeeds is the summary of a command that ran none.
+func noSeeds() *campaign.Summary { return &campaign.Summary{Counters: *runner.NewCounters()} }
 
 func newSighting(seed uint64) failuredb.Sighting {
 	return failuredb.Sighting{
@@ -268,21 +260,20 @@ func (r *remembering) earlier() int {
 	return exitPassed
 }
 
-// finished notes that a seed need not be run again; signature is empty when it held.
-func (r *remembering) finished(seed uint64, signature string, s *campaign.Summary) error {
+// finished notes that a seed need not be run again.
+func (r *remembering) finished(of campaign.Outcome, s *campaign.Summary) error {
 	if r == nil {
 		return nil
 	}
-	if r.known[signature] {
-		if _, err := r.Failed(signature, newSighting(seed), ""); err != nil {
+	if r.known[of.Kind] {
+		if _, err := r.Failed(of.Kind, newSighting(of.Seed), ""); err != nil {
 			return err
 		}
 	}
-	r.campaign.Append(fmt.Sprintf("%d %s", seed, cmp.Or(signature, "held")))
+	r.campaign.Append(of.String())
 	r.seeds++
 	r.unkept = r.total(s)
-	r.unkept.Seeds = r.seeds
-	if signature == "" && time.Since(r.kept) < keepEvery {
+	if of.Kind == "" && time.Since(r.kept) < keepEvery {
 		return r.campaign.Err()
 	}
 	return r.keep()
@@ -299,7 +290,7 @@ func (r *remembering) keep() error {
 	}
 	err := r.campaign.Sync()
 	if err == nil {
-		err = writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, r.unkept)
+		err = rundir.WriteKept(filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, r.unkept)
 	}
 	if err != nil {
 		return fmt.Errorf("the campaign could not be saved: %w", err)
@@ -313,14 +304,8 @@ func (r *remembering) close(out io.Writer) error {
 	if r == nil {
 		return nil
 	}
-	counts := make(map[failuredb.Status]int)
-	for _, e := range r.Entries() {
-		counts[e.Status]++
-	}
-	fmt.Fprintf(out,
-		"signatures    %d new, %d known, %d fixed, %d came back; more: %s\n",
-		counts[failuredb.New], counts[failuredb.Known], counts[failuredb.Fixed],
-		counts[failuredb.CameBack], commandLine("memory", r.Dir()))
+	fmt.Fprintf(out, "signatures    %s; more: %s\n", statusesText(r.Memory),
+		commandLine("memory", r.Dir()))
 	if len(r.done) > 0 {
 		fmt.Fprintf(out,
 			"earlier       %s of these seeds were finished by earlier commands, %d failed\n",

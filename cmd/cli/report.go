@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -29,11 +30,15 @@ func newReport(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "report FOLDER | SCENARIO-FILE | SEED",
-		Short: "write a run as a page: the failure, a picture of the run, and the state at each step",
+		Short: "write a run as a page, with a picture and the state at each step; or a campaign",
 		Long: `Report writes report.html, one file that needs no network: what broke and why,
 how it came to that, a picture with lanes for clients, routers and servers, and the state of the
 cluster at every step that matters. If the run was shrunk, the smallest scenario comes first; the
 nearest run that passes stands beside a failing one.
+
+Of the folder of run --memory or merge it writes what the campaign did: verdicts and signatures,
+what was reached and whether it held, saturation, the slowest seeds, and how balanced data were.
+The timeline of a real cluster (timeline.jsonl) becomes throughput and latency, with faults.
 
 The page of a folder goes into the folder, and replaces an older page of this command there.`,
 		Example: "  shardproof report out/lost-write-4711\n  shardproof report --page run.html 4711",
@@ -50,6 +55,9 @@ The page of a folder goes into the folder, and replaces an older page of this co
 }
 
 func (f *reportFlags) write(c *cobra.Command, what string) error {
+	if harness.HoldsCampaign(what) {
+		return f.overview(c, what)
+	}
 	s, saved, err := f.load(what)
 	if err != nil {
 		return usageError(err)
@@ -86,6 +94,38 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 	results.Of(c.Context()).Add(one)
 	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
 	return exitWith(code)
+}
+
+// overview writes the page of a campaign.
+func (f *reportFlags) overview(c *cobra.Command, folder string) error {
+	if err := withoutEffect(c, "on the page of a campaign", "neighbours", "profile", "target",
+		"protocol", "set", "failpoint"); err != nil {
+		return usageError(err)
+	}
+	file := cmp.Or(f.page, filepath.Join(folder, rundir.ReportFile))
+	if err := mayReplace(file); err != nil {
+		return usageError(err)
+	}
+	page, of, err := harness.Overview(folder, f.targets[0], versionText())
+	if err == nil {
+		err = rundir.Replace(file, page)
+	}
+	if err != nil {
+		return &exitError{exitHarness, fmt.Errorf("the page could not be written: %w", err)}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
+	for _, e := range of.Signatures {
+		results.Of(c.Context()).Enter(e)
+	}
+	if of.Record == nil {
+		return nil
+	}
+	t := of.Record.Tally
+	countRuns(c, t.Sum.Counters, t.Violations, t.Undecided)
+	if t.Violations > 0 {
+		return exitWith(exitBroke)
+	}
+	return nil
 }
 
 // pageOf is the page of a run, with what is known of it besides.

@@ -115,6 +115,9 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
+	if m != nil {
+		m.wanted = f.count(c)
+	}
 	return f.campaign(c, subject.Describe(), draw, m)
 }
 

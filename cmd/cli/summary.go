@@ -20,7 +20,7 @@ import (
 // printSummary prints what a campaign of a system did, and which of its failpoints it never reached;
 // the last command of it may have been interrupted.
 func printSummary(
-	out io.Writer, of *target.Description, t *total, last *campaign.Summary, workers int,
+	out io.Writer, of *target.Description, t *campaign.Tally, last *campaign.Summary, workers int,
 ) {
 	w := &sheet.Sheet{}
 	defer w.Print(out)
@@ -40,11 +40,34 @@ func printSummary(
 	w.Row("failpoints", "%s", reachedText(s, of))
 	w.Row("determinism", "%s repeated, %d with a different trace hash",
 		counted(t.Repeated, "seed", "seeds"), t.Diverged)
-	w.Row("steps", "%s, slowest seed %d took %s",
-		withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	w.Row("steps", "%s%s", withCommas(s.Steps), slowestText(t.Slowest))
+	w.Row("coverage", "%s", newsText(t))
 	w.Row("wall time", "%s on %s, %.1f seeds/s",
 		t.Sum.Wall.Round(10*time.Millisecond), counted(workers, "worker", "workers"),
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
+}
+
+func slowestText(slow []campaign.Slow) string {
+	if len(slow) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", slowest seed %d took %s", slow[0].Seed,
+		slow[0].Took.Round(time.Millisecond))
+}
+
+// newsText says whether it is worth to go on: how much was reached, and how many seeds have added
+// nothing to that.
+func newsText(t *campaign.Tally) string {
+	news := t.Reached.News()
+	if len(news) == 0 {
+		return "nothing was reached"
+	}
+	reached := counted(len(news), "site, probe, fault or state", "sites, probes, faults and states")
+	if quiet := t.Last - news[len(news)-1]; quiet > 0 {
+		return fmt.Sprintf("%s reached; nothing new in the last %s", reached,
+			counted(int(quiet), "seed", "seeds"))
+	}
+	return fmt.Sprintf("%s reached; the last seed still reached something new", reached)
 }
 
 // addWork are the rows on what the clusters were asked to do.
@@ -74,28 +97,6 @@ func interruptedText(s *campaign.Summary) string {
 		return fmt.Sprintf(" of %s, interrupted", withCommas(uint64(s.Wanted)))
 	}
 	return ""
-}
-
-func brokenSeeds(s *campaign.Summary) (n int) {
-	//shardproof:allow map sums do not depend on the order
-	for _, known := range s.Known {
-		n += known
-	}
-	for i := range s.Failures {
-		if f := &s.Failures[i]; f.Result != nil && exitCode(f) == exitBroke {
-			n++
-		}
-	}
-	return n
-}
-
-func divergedSeeds(s *campaign.Summary) (n int) {
-	for i := range s.Failures {
-		if s.Failures[i].Diverged != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // statisticsText sums up what the shards have counted themselves, without what crashed processes

@@ -224,7 +224,7 @@ func (j *sweepJob) open(base *runner.Result) error {
 			return errors.Join(err, j.journal.Close())
 		}
 	}
-	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
 		return errors.Join(err, j.journal.Close())
 	}
 	for _, line := range j.journal.Lines {
@@ -288,7 +288,7 @@ func (j *sweepJob) spent() spent {
 func (j *sweepJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
 		j.kept = errors.Join(j.kept,
-			writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
+			rundir.WriteKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
 		j.noted = time.Now()
 	}
 }
@@ -322,6 +322,8 @@ func (j *sweepJob) finish(c *cobra.Command) error {
 		j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)), withCommas(uint64(s.Runs(j.plan))),
 		withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)
 	took := j.spent()
+	countSearch(c, map[string]int{"runs": j.matrix.Runs, "reached": j.matrix.Reached,
+		"failures": j.matrix.Broke, "runs in all": s.Runs(j.plan)})
 	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n",
 		j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
 		took.CPU.Seconds(), j.parts())

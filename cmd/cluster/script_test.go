@@ -24,7 +24,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs clusters of real processes by the commands: what they print, their exit codes.
-func TestScripts(t *testing.T) { scripttest.Run(t, "testdata/script", stopAll) }
+func TestScripts(t *testing.T) {
+	scripttest.Scripts{Folder: "testdata/script", CleanUp: stopAll}.Run(t)
+}
 
 // stopAll ends the processes of every cluster below a folder, which a script that fails leaves.
 func stopAll(folder string) error {

@@ -15,4 +15,4 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript finds the planted bug of the example store with the commands of shardproof.
-func TestScript(t *testing.T) { scripttest.Run(t, "testdata") }
+func TestScript(t *testing.T) { scripttest.Scripts{Folder: "testdata"}.Run(t) }

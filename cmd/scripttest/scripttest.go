@@ -8,6 +8,7 @@
 package scripttest
 
 import (
+	"maps"
 	"os"
 	"strconv"
 	"testing"
@@ -34,24 +35,35 @@ func Main(m *testing.M, tested Program, others ...Program) {
 	testscript.Main(m, commands)
 }
 
-// Run runs every script of a folder as a subtest. At the end of each, failed or not, all of the
-// cleanups are called with the folder in which the script ran.
-func Run(t *testing.T, folder string, cleanups ...func(folder string) error) {
+// Command is a command of scripts besides testscript's own and `exits`.
+type Command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// Scripts are the scripts of a folder. The zero values of the other fields add nothing.
+type Scripts struct {
+	Folder string
+	// Commands are those that only these scripts need, by name.
+	Commands map[string]Command
+	// CleanUp is called at the end of each script, failed or not, with the folder in which it ran.
+	CleanUp func(folder string) error
+}
+
+// Run runs every script as a subtest.
+func (s Scripts) Run(t *testing.T) {
+	commands := map[string]Command{"exits": exits}
+	maps.Copy(commands, s.Commands)
 	testscript.Run(t, testscript.Params{
-		Dir:                 folder,
+		Dir:                 s.Folder,
 		RequireExplicitExec: true,
+		Cmds:                commands,
 		Setup: func(e *testscript.Env) error {
-			for _, cleanup := range cleanups {
+			if s.CleanUp != nil {
 				e.Defer(func() {
-					if err := cleanup(e.WorkDir); err != nil {
+					if err := s.CleanUp(e.WorkDir); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			return nil
-		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
 		},
 	})
 }

@@ -2,7 +2,7 @@
 // runs seeds, replays them, checks histories and lists what it knows.
 //
 // Promise: it has all commands of cmd/cli, for the systems that come with this module, and those of
-// cmd/cluster, which run the store as real processes.
+// cmd/cluster, which run the store as real processes, and of cmd/serve, which shows what was found.
 package main
 
 import (
@@ -12,9 +12,10 @@ import (
 
 	"github.com/shardproof/shardproof/cmd/cli"
 	"github.com/shardproof/shardproof/cmd/cluster"
+	"github.com/shardproof/shardproof/cmd/serve"
 	"github.com/shardproof/shardproof/harness"
 )
 
 func main() {
-	os.Exit(cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...))
+	os.Exit(cli.MainWith([]*cobra.Command{cluster.New(), serve.New()}, harness.Targets()...))
 }

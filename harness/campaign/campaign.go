@@ -44,15 +44,15 @@ type Options struct {
 	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has
 	// finished them.
 	Skip func(seed uint64) bool
-	// Known, when set, says which kinds of failures are known (runner.Result.Kind): broken promises with one are counted, but
-	// do not stop the campaign.
+	// Known, when set, says which kinds of failures are known (runner.Result.Kind): broken promises
+	// with one are counted, but do not stop the campaign.
 	Known func(kind string) bool
 	// Progress is called after every seed, Failed before it for one that did not pass, Finished
 	// between the two for every seed that ran to its end and has a result; one call at a time. What
 	// Finished and Failed return ends the campaign when it is not nil.
 	Progress func(*Summary)
 	Failed   func(*Failure, *Summary) error
-	Finished func(seed uint64, kind string, s *Summary) error
+	Finished func(of Outcome, s *Summary) error
 }
 
 // Failure is a seed that did not pass.
@@ -80,9 +80,12 @@ type Summary struct {
 	Wall   time.Duration
 	// Interrupted is true when the context ended before the seeds.
 	Interrupted bool
-	// Slowest is the seed that took longest, Took how long.
-	Slowest uint64
-	Took    time.Duration
+	// Last is the greatest seed that was run.
+	Last uint64
+	// Reached is what the runs came to, and how they ended.
+	Reached Reached
+	// Slowest are the seeds that took longest, the slowest first.
+	Slowest []Slow
 }
 
 // Run carries the campaign out.
@@ -96,6 +99,7 @@ func Run(ctx context.Context, o Options) *Summary {
 	c := &campaign{Options: o, begun: time.Now(), next: o.First}
 	c.summary.Counters = *runner.NewCounters()
 	c.summary.Wanted, c.summary.Known = o.Seeds, make(map[string]int)
+	c.summary.Reached = make(Reached)
 	var workers sync.WaitGroup
 	for range o.Workers {
 		workers.Go(func() { c.work(ctx) })
@@ -208,11 +212,11 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 	if again {
 		s.Repeated++
 	}
-	if took > s.Took {
-		s.Slowest, s.Took = f.Seed, took
-	}
+	s.Last = max(s.Last, f.Seed)
+	s.Slowest = slowest(append(s.Slowest, Slow{f.Seed, took}))
 	if f.Result != nil {
 		s.Counters.Add(f.Result.Counters)
+		s.Reached.note(f.Seed, f.Result)
 		if f.Result.Worst().Outcome == checkers.Undecided {
 			s.Undecided++
 		}
@@ -221,7 +225,7 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 		c.failed(&f)
 	}
 	if f.finished() && c.Finished != nil {
-		c.end(c.Finished(f.Seed, f.Result.Kind(), s))
+		c.end(c.Finished(Outcome{f.Seed, f.Result.HashText(), f.Result.Kind()}, s))
 	}
 	if c.Progress != nil {
 		c.Progress(s)

@@ -50,13 +50,14 @@ type Sighting struct {
 
 // Entry is a signature.
 type Entry struct {
-	Signature   string
-	Status      Status
-	First, Last Sighting
+	Signature string   `json:"signature"`
+	Status    Status   `json:"status"`
+	First     Sighting `json:"first"`
+	Last      Sighting `json:"last"`
 	// Times is how many failing runs there were, those of kept cases not counted.
-	Times int
+	Times int `json:"runs"`
 	// Cases are the folders of kept runs below the memory's, the first ones that failed so.
-	Cases []string
+	Cases []string `json:"cases,omitempty"`
 }
 
 // The events of a record.
@@ -105,7 +106,7 @@ func Open(dir string) (*Memory, error) {
 				Remedy: "take the line out",
 			}
 		}
-		if l.Case != "" && filepath.Base(l.Case) != l.Case || l.Case == ".." {
+		if !l.within() {
 			_ = j.Close()
 			return nil, &histories.FileError{
 				File:   path,

@@ -94,3 +94,6 @@ func (d *document) render() ([]byte, error) {
 	})
 	return b.Bytes(), err
 }
+
+// Style is the style sheet of the page, for other pages that look like it.
+func Style() string { return pageCSS }

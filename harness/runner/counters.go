@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -35,6 +36,9 @@ type Counters struct {
 	Statistics map[string]int64
 	// Sites counts passes by failpoint.Site.
 	Sites []uint64
+	// FaultsIn counts faults by the state that the donor of the latest migration was in when they
+	// began.
+	FaultsIn map[FaultIn]int
 	// DonorFailover counts crashes and stepdowns of a donor's primary by the state its migration
 	// was in, RecipientCrash crashes of a recipient's.
 	DonorFailover, RecipientCrash map[string]int
@@ -54,6 +58,18 @@ func namesOf[S fmt.Stringer](states []S) (names []string) {
 	return names
 }
 
+// FaultIn is a kind of fault in a state of a migration, empty before the first one.
+type FaultIn struct{ Kind, State string }
+
+// MarshalText writes the kind and the state.
+func (f FaultIn) MarshalText() ([]byte, error) { return []byte(f.Kind + " " + f.State), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (f *FaultIn) UnmarshalText(text []byte) error {
+	f.Kind, f.State, _ = strings.Cut(string(text), " ")
+	return nil
+}
+
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
 	return &Counters{
@@ -63,6 +79,7 @@ func NewCounters() *Counters {
 		Probes:         map[string]int{},
 		Statistics:     map[string]int64{},
 		Sites:          make([]uint64, failpoint.Count()),
+		FaultsIn:       map[FaultIn]int{},
 		DonorFailover:  map[string]int{},
 		RecipientCrash: map[string]int{},
 	}
@@ -89,11 +106,12 @@ func (c *Counters) Add(o *Counters) {
 	addAll(c.Faults, o.Faults)
 	addAll(c.Probes, o.Probes)
 	addAll(c.Statistics, o.Statistics)
+	addAll(c.FaultsIn, o.FaultsIn)
 	addAll(c.DonorFailover, o.DonorFailover)
 	addAll(c.RecipientCrash, o.RecipientCrash)
 }
 
-func addAll[N int | int64](sum, more map[string]N) {
+func addAll[K comparable, N int | int64](sum, more map[K]N) {
 	//shardproof:allow map sums do not depend on the order
 	for name, n := range more {
 		sum[name] += n
@@ -129,6 +147,8 @@ type counting struct {
 	*Counters
 	donor, recipient map[env.NodeID]part
 	started          map[string]bool
+	// latest is the state of the donor that advanced last.
+	latest string
 }
 
 // part is a node's part in a migration. It ends when there is nothing left of it to be done on that
@@ -152,6 +172,7 @@ func (c *counting) Observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.Fault:
 		c.Faults[e.FaultKind()]++
+		c.FaultsIn[FaultIn{e.FaultKind(), c.latest}]++
 	case trace.Reached:
 		c.Probes[e.Probe()]++
 	case trace.Elected:
@@ -216,6 +237,7 @@ func (c *counting) lose(node env.NodeID, recipients map[string]int) {
 
 func (c *counting) donorState(node env.NodeID, e *trace.Event) {
 	id := e.Migration()
+	c.latest = e.State()
 	c.donor[node] = part{e.State(), id, e.DonorState().Terminal()}
 	if !c.started[id] {
 		c.started[id] = true

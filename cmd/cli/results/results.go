@@ -41,13 +41,15 @@ type Document struct {
 type Case struct {
 	Name string `json:"name"`
 	// Outcome is fail, undecided, known-anomaly, pass, diverged or error.
-	Outcome   string   `json:"outcome"`
-	Signature string   `json:"signature,omitempty"`
-	Seed      uint64   `json:"seed,omitempty,string"`
-	Checker   string   `json:"checker,omitempty"`
-	Promise   string   `json:"promise,omitempty"`
-	Broke     string   `json:"broke,omitempty"`
-	Because   []string `json:"because,omitempty"`
+	Outcome   string `json:"outcome"`
+	Signature string `json:"signature,omitempty"`
+	// Kind is the signature with what was first seen inside, by which a memory groups failures.
+	Kind    string   `json:"kind,omitempty"`
+	Seed    uint64   `json:"seed,omitempty,string"`
+	Checker string   `json:"checker,omitempty"`
+	Promise string   `json:"promise,omitempty"`
+	Broke   string   `json:"broke,omitempty"`
+	Because []string `json:"because,omitempty"`
 	// At is the file and line to begin with, Code what is known of places in the code. Folder is the
 	// saved run, Page its page.
 	At     string   `json:"at,omitempty"`
@@ -100,6 +102,13 @@ func (d *Document) Count(name string, n float64) {
 		d.Counts = map[string]float64{}
 	}
 	d.Counts[name] = n
+}
+
+// More adds to a number of the summary.
+func (d *Document) More(name string, n float64) {
+	if d != nil {
+		d.Count(name, d.Counts[name]+n)
+	}
 }
 
 // JSON writes the document.
