@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/attack"
 	"github.com/shardproof/shardproof/cmd/cli"
 	"github.com/shardproof/shardproof/cmd/cluster"
 	"github.com/shardproof/shardproof/harness"
 )
 
 func main() {
-	os.Exit(cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...))
+	os.Exit(cli.MainWith([]*cobra.Command{cluster.New(), attack.New()}, harness.Targets()...))
 }
