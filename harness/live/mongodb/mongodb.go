@@ -159,8 +159,15 @@ func (d *Deployment) insist(ctx context.Context, try func() error) error {
 	}
 }
 
-// Move implements live.System.
+// Move implements live.System. Every second movement is of the whole chunk that holds the lower end
+// of the range, by moveChunk: chunks may have been split or merged since the schedule was drawn, and
+// a range that lies in two of them is refused.
 func (d *Deployment) Move(ctx context.Context, m scenario.Migration) error {
+	if m.ID%2 == 0 {
+		return d.admin(ctx, "moveChunk", m.NS, bson.E{Key: "find", Value: key(m.Min)},
+			bson.E{Key: "to", Value: d.shards[m.To%len(d.shards)]},
+			bson.E{Key: "_waitForDelete", Value: m.WaitDelete})
+	}
 	more := []bson.E{{Key: "toShard", Value: d.shards[m.To%len(d.shards)]},
 		{Key: "min", Value: key(m.Min)}, {Key: "max", Value: key(m.Max)}}
 	if m.WaitDelete {
