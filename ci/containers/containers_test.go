@@ -71,7 +71,7 @@ func TestAttack(t *testing.T) {
 
 func schedule() *scenario.Scenario {
 	return attack.Draw(attack.Params{
-		Seed: *seed, Target: "mongodb", Protocol: "8.0", Own: true, For: *lasts, Keys: 60, Rate: 200,
+		Seed: *seed, Target: attack.TargetName, Protocol: "8.0", Own: true, For: *lasts, Keys: 60, Rate: 200,
 		Topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
 		Moves:    time.Second, Between: 4 * time.Second,
 		Faults: (&cluster{}).Faults(),

@@ -80,7 +80,7 @@ usage, 130 interrupted.`
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{params: attack.Params{Target: "mongodb"}}
+	f := &flags{params: attack.Params{Target: attack.TargetName}}
 	c := &cobra.Command{
 		Use:   "attack",
 		Short: "attack real servers while ranges move, and check what clients saw",

@@ -102,8 +102,9 @@ func (r *saved) take(passed bool) error {
 	return errors.Join(err, os.Remove(r.work))
 }
 
-// events merges the event logs of the nodes by the clocks of their machines. Steps number them as
-// they stand then: events of two nodes may really have happened the other way round.
+// events merges the event logs of the nodes by their clocks; times are those of the history, and 0
+// for what was before it. Steps number them as they stand then: events of two nodes may really have
+// happened the other way round.
 func (r *saved) events() (all []trace.Event, err error) {
 	share := rundir.MaxEvents / max(1, len(r.nodes))
 	for _, id := range r.nodes {
@@ -121,8 +122,9 @@ func (r *saved) events() (all []trace.Event, err error) {
 		all = append(all, of[max(0, len(of)-share):]...)
 	}
 	slices.SortStableFunc(all, func(a, b trace.Event) int { return cmp.Compare(a.At, b.At) })
+	began := r.result.Began.UnixNano()
 	for i := range all {
-		all[i].Step = uint64(i + 1)
+		all[i].Step, all[i].At = uint64(i+1), max(0, all[i].At-began)
 	}
 	return all, nil
 }

@@ -50,6 +50,9 @@ The page of a folder goes into the folder, and replaces an older page of this co
 }
 
 func (f *reportFlags) write(c *cobra.Command, what string) error {
+	if harness.IsAttack(what) {
+		return f.writeRecorded(c, what)
+	}
 	s, saved, err := f.load(what)
 	if err != nil {
 		return usageError(err)
@@ -86,6 +89,32 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 	results.Of(c.Context()).Add(one)
 	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
 	return exitWith(code)
+}
+
+// writeRecorded writes the page of an attack on real servers by what the folder has of it.
+func (f *reportFlags) writeRecorded(c *cobra.Command, folder string) error {
+	file := f.page
+	if file == "" {
+		file = filepath.Join(folder, rundir.ReportFile)
+	}
+	if err := mayReplace(file); err != nil {
+		return usageError(err)
+	}
+	r, err := harness.Recorded(folder)
+	if err != nil {
+		return usageError(err)
+	}
+	page, err := harness.Report(harness.Page{Run: r, Build: versionText(), Commands: []string{
+		commandLine("check", folder), filepath.Join(folder, "again.sh"),
+	}})
+	if err == nil {
+		err = rundir.Replace(file, page)
+	}
+	if err != nil {
+		return &exitError{exitHarness, fmt.Errorf("the page could not be written: %w", err)}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
+	return exitWith(codeOf(r))
 }
 
 // pageOf is the page of a run, with what is known of it besides.

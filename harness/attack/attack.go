@@ -23,6 +23,10 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
+// TargetName is what the target line of a schedule says: that it is for what speaks MongoDB's wire
+// protocol.
+const TargetName = "mongodb"
+
 // NS is the collection that clients use.
 const NS = "attack.docs"
 

@@ -87,7 +87,7 @@ var _ = declare(80, Kind{
 		wordArg("how", "connections are cut, or bytes are held back until the end", "cut", "hold"),
 	},
 	draw: func(d *drawing, f *scenario.Fault) {
-		f.Target = d.replica("from") + ">" + d.replica("to")
+		f.Target = d.link()
 		f.For = d.between("for", 200*time.Millisecond, 6*time.Second)
 		d.set(f, "how", d.one("how", "cut", "hold"))
 	},
@@ -99,7 +99,7 @@ var _ = declare(90, Kind{
 	Aim:   AtLink,
 	Args:  []Arg{durationArg("delay", "how late each piece is", "100ms")},
 	draw: func(d *drawing, f *scenario.Fault) {
-		f.Target = d.replica("from") + ">" + d.replica("to")
+		f.Target = d.link()
 		f.For = d.between("for", time.Second, 8*time.Second)
 		d.set(f, "delay", d.between("delay", 10*time.Millisecond, 900*time.Millisecond).String())
 	},

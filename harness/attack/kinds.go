@@ -216,5 +216,14 @@ func (d *drawing) replica(what string) string {
 	return d.one(what, "donor.primary", "recipient.primary", "config.primary", d.member(what+"/m"))
 }
 
+// link is between two members of replica sets, which may turn out to be the same.
+func (d *drawing) link() string {
+	from, to := d.replica("from"), d.replica("to")
+	for i := 0; to == from && i < 5; i++ {
+		to = d.replica(fmt.Sprint("to/", i))
+	}
+	return from + ">" + to
+}
+
 // ShardName is the name of a shard by its number.
 func ShardName(i int) string { return "shard-" + string(rune('a'+i)) }

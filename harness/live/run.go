@@ -29,6 +29,8 @@ type Result struct {
 	attack.Record
 	// Counts are by name: operations by outcome, movements, commands and faults.
 	Counts map[string]int
+	// Began is when the times of the history begin.
+	Began time.Time
 	// Took is how long the clients worked.
 	Took time.Duration
 	// Interrupted is set when the context ended the run early.
@@ -73,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &run{Options: o, record: newRecorder(histories.Preload(o.Schedule, 0))}
 	r.attack(ctx)
 	took := time.Since(r.began)
-	result := &Result{Took: took, Interrupted: ctx.Err() != nil}
+	result := &Result{Began: r.record.began, Took: took, Interrupted: ctx.Err() != nil}
 	if !result.Interrupted {
 		result.Unsettled = r.settle(ctx)
 		r.readAll(ctx)

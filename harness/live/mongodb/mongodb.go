@@ -43,6 +43,8 @@ var _ live.System = (*Deployment)(nil)
 const (
 	mostSelection = 3 * time.Second
 	mostAttempt   = 5 * time.Second
+	// mostLearning is how long a cluster that has just started may take to know its shards.
+	mostLearning = 20 * time.Second
 )
 
 // Connect opens a deployment, which must have at least so many shards.
@@ -54,7 +56,9 @@ func Connect(ctx context.Context, uri string, shards int) (*Deployment, error) {
 		return nil, fmt.Errorf("the connection string cannot be used: %w", err)
 	}
 	d := &Deployment{client: client}
-	if err := d.learn(ctx, shards); err != nil {
+	soon, cancel := context.WithTimeout(ctx, mostLearning)
+	defer cancel()
+	if err := d.insist(soon, func() error { return d.learn(soon, shards) }); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -77,6 +81,7 @@ func (d *Deployment) learn(ctx context.Context, want int) error {
 		return fmt.Errorf("the deployment has %d shards, and the schedule is for %d; give --shards",
 			len(reply.Shards), want)
 	}
+	d.shards = nil
 	for _, s := range reply.Shards {
 		d.shards = append(d.shards, s.ID)
 	}

@@ -168,26 +168,23 @@ func cutClients(_ context.Context, c *Cluster, n *node, _ *live.Fault) (repair, 
 	return c.disturb([]*proxy.Link{link}, proxy.State{Cut: true}), nil
 }
 
+// failpoint switches one on. It may be one that ends the process.
 func failpoint(ctx context.Context, _ *Cluster, n *node, f *live.Fault) (repair, error) {
 	path := "/failpoints/" + f.Kind.Text(&f.Fault, "site")
-	n.mu.Lock()
-	n.fated = true // it may be one that ends the process
-	n.mu.Unlock()
+	n.excuse(+1)
 	_, err := n.ask(ctx, http.MethodPut, path, f.Kind.Text(&f.Fault, "terms"))
 	if err != nil {
+		n.excuse(-1)
 		return nil, err
 	}
 	return func(ctx context.Context) error {
+		_, err := n.ask(ctx, http.MethodDelete, path, "")
+		n.excuse(-1)
 		if !n.running() {
 			return n.start()
 		}
-		// Who has been told to switch it off goes on with what waits there, and ends as before.
-		_, err := n.ask(ctx, http.MethodDelete, path, "")
-		n.mu.Lock()
-		n.fated = false
-		n.mu.Unlock()
-		if !n.running() {
-			return n.start()
+		if _, asked := errors.AsType[*refusedError](err); asked {
+			return nil // the process is another one since, and has no failpoint on
 		}
 		return err
 	}, nil

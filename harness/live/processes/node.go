@@ -30,8 +30,9 @@ type node struct {
 	// child is the process, nil when there is none; gone is closed when it has ended.
 	child *exec.Cmd
 	gone  chan struct{}
-	// fated: it is expected to end.
-	fated bool
+	// fated: it is expected to end. excused counts the faults that may end it.
+	fated   bool
+	excused int
 	// offset is that of its clock, at the next start.
 	offset string
 }
@@ -103,7 +104,7 @@ func (n *node) start() error {
 func (n *node) await(child *exec.Cmd, gone chan struct{}) {
 	err := child.Wait()
 	n.mu.Lock()
-	fated := n.fated
+	fated := n.fated || n.excused > 0
 	n.child = nil
 	n.mu.Unlock()
 	if !fated {
@@ -133,6 +134,14 @@ func (n *node) running() bool {
 // errDown says that the node's process does not run.
 var errDown = errors.New("its process does not run")
 
+// refusedError is a request that a process has answered with a refusal.
+type refusedError struct{ node, status, why string }
+
+// Error says who refused, and why.
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("%s answers %s: %s", e.node, e.status, e.why)
+}
+
 // signal sends a signal. fate: the process is expected to end from now on.
 func (n *node) signal(s syscall.Signal, fate bool) error {
 	n.mu.Lock()
@@ -159,6 +168,13 @@ func (n *node) end(s syscall.Signal) error {
 		<-gone
 	}
 	return nil
+}
+
+// excuse changes how many faults there are that may end the process.
+func (n *node) excuse(by int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.excused += by
 }
 
 // kill ends the process if there is one.
@@ -193,7 +209,7 @@ func (n *node) ask(ctx context.Context, method, path, body string) ([]byte, erro
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 16<<20))
 	if err == nil && answer.StatusCode >= http.StatusBadRequest {
-		err = fmt.Errorf("%s answers %s: %s", n.id, answer.Status, bytes.TrimSpace(text))
+		err = &refusedError{n.id, answer.Status, string(bytes.TrimSpace(text))}
 	}
 	return text, err
 }
