@@ -54,8 +54,6 @@ var list = []live{
 	{"writes-not-blocked", "lost write", []string{"--faults", "none", "--moves", "300ms"}},
 	{"unfiltered-scans", "scan", []string{"--faults", "none", "--moves", "300ms",
 		"--set", "orphanCleanupDelaySecs=3s"}},
-	{"deletes-under-cursors", "scan", []string{"--faults", "none", "--moves", "300ms",
-		"--set", "orphanCleanupDelaySecs=0s", "--set", "rangeDeleterBatchSize=1"}},
 	{"history-not-sent", "session", []string{"--faults", "none", "--moves", "300ms"}},
 	{"new-history-not-sent", "session", []string{"--faults", "none", "--moves", "300ms"}},
 	{"late-commit-not-fenced", "fencing", []string{"--faults", "stop,failpoint,partition",
