@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// IsAttack reports whether a folder or a file is of an attack on real servers, of which a run cannot
-// be made again: it was recorded, and is read by Recorded.
+// IsAttack reports whether a folder or a file is of an attack on real servers, of which a run
+// cannot be made again: it was recorded, and is read by Recorded.
 func IsAttack(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, rundir.ScenarioFile)

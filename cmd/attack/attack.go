@@ -69,8 +69,8 @@ type flags struct {
 	params   attack.Params
 }
 
-const about = `Attacks real servers: clients work, ranges move, servers are killed, stopped, cut off and
-more, by a schedule that a seed draws. The history is checked as that of a simulated run.
+const about = `Attacks real servers: clients work, ranges move, servers are killed, stopped, cut off
+and more, by a schedule that a seed draws. The history is checked as that of a simulated run.
 
 Without --uri it starts a cluster of processes of its own, on loopback. Before the attack come three
 short controls: neither faults nor movements, faults alone, movements alone.
@@ -85,10 +85,10 @@ func New() *cobra.Command {
 		Use:   "attack",
 		Short: "attack real servers while ranges move, and check what clients saw",
 		Long:  about,
-		Example: `  shardproof attack --for 1m                   a cluster of processes, three controls first
-  shardproof attack --seed 7 --controls 0s     another schedule, at once
-  shardproof attack --uri mongodb://HOST/      a deployment of yours: it is moved, not harmed
-  shardproof attack --schedule FOLDER/scenario.txt   the same schedule once more`,
+		Example: `  shardproof attack --for 1m                 a cluster of processes, three controls first
+  shardproof attack --seed 7 --controls 0s   another schedule, at once
+  shardproof attack --uri mongodb://HOST/    a deployment of yours: it is moved, not harmed
+  shardproof attack --schedule FILE          the schedule of another run once more`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &failure{exitUsage, fmt.Errorf("attack takes flags only, not %q", args[0])}

@@ -118,8 +118,8 @@ func (c *Control) Of(p Params) Params {
 	return p
 }
 
-// Attribute says, of a run with that outcome, what the outcomes of its controls make of it: in which
-// control it shows already, or that it takes movements and faults together.
+// Attribute says, of a run with that outcome, what the outcomes of its controls make of it: in
+// which control it shows already, or that it takes movements and faults together.
 func Attribute(controls map[string]checkers.Outcome, attack checkers.Outcome) string {
 	for _, c := range Controls {
 		switch controls[c.Name] {

@@ -2,9 +2,9 @@
 // clock, at the times that a schedule says. It is the one place of the harness where time is real;
 // what an attack is, apart from that, is package attack.
 //
-// A System is reached by clients and operators, such as through a driver (mongodb). Servers are what
-// it runs on, as far as the attack may touch it: processes of this machine (processes), containers,
-// or nothing at all.
+// A System is reached by clients and operators, such as through a driver (mongodb). Servers are
+// what it runs on, as far as the attack may touch it: processes of this machine (processes),
+// containers, or nothing at all.
 //
 // Promise: a run is bounded by its schedule, by its context and by limits of its own, and ends
 // whatever the servers do; when it returns, no goroutine of it is left. Every operation that was

@@ -99,7 +99,8 @@ func (r *run) command() {
 	}
 }
 
-// attackServers does the faults of the schedule, and undoes each at its end or at that of the phase.
+// attackServers does the faults of the schedule, and undoes each at its end or at that of the
+// phase.
 func (r *run) attackServers() {
 	var all sync.WaitGroup
 	defer all.Wait()

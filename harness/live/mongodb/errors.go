@@ -14,8 +14,8 @@ const duplicateKey = 11000
 
 // refusals are the codes by which a server or a router says that the statement is not executed and
 // never will be: it is wrong in itself, or nobody may send it. What a router has tried before it
-// answers so does not matter. A primary that is none any more (10107, 189, 11602) is not among them:
-// a router may answer so when an earlier attempt of its own has been executed.
+// answers so does not matter. A primary that is none any more (10107, 189, 11602) is not among
+// them: a router may answer so when an earlier attempt of its own has been executed.
 var refusals = map[int]bool{
 	2:  true, // BadValue
 	9:  true, // FailedToParse

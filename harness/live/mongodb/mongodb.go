@@ -1,10 +1,10 @@
 // Package mongodb reaches what speaks MongoDB's wire protocol through the official driver: the
 // store's own routers, or any sharded deployment.
 //
-// The driver repeats nothing by itself. Every write is a numbered statement of its client's session,
-// as those of retryable writes are; every second client sends a statement again when an attempt has
-// left its outcome open, and now and then also when it has not, as a driver does whose answer got
-// lost. How often is in the history.
+// The driver repeats nothing by itself. Every write is a numbered statement of its client's
+// session, as those of retryable writes are; every second client sends a statement again when an
+// attempt has left its outcome open, and now and then also when it has not, as a driver does whose
+// answer got lost. How often is in the history.
 //
 // Promise: a write is acknowledged only when a majority has it; an error is a certain refusal only
 // if its code says so of every server, and leaves the outcome open otherwise.
@@ -109,7 +109,8 @@ func (d *Deployment) Create(ctx context.Context, c scenario.Collection) error {
 		return fmt.Errorf("drop of what was there: %w", err)
 	}
 	if err := d.insist(ctx, func() error {
-		return d.admin(ctx, "shardCollection", c.NS, bson.E{Key: "key", Value: bson.D{{Key: "k", Value: 1}}})
+		return d.admin(ctx, "shardCollection", c.NS,
+			bson.E{Key: "key", Value: bson.D{{Key: "k", Value: 1}}})
 	}); err != nil {
 		return fmt.Errorf("shardCollection: %w", err)
 	}
@@ -165,8 +166,8 @@ func (d *Deployment) insist(ctx context.Context, try func() error) error {
 }
 
 // Move implements live.System. Every second movement is of the whole chunk that holds the lower end
-// of the range, by moveChunk: chunks may have been split or merged since the schedule was drawn, and
-// a range that lies in two of them is refused.
+// of the range, by moveChunk: chunks may have been split or merged since the schedule was drawn,
+// and a range that lies in two of them is refused.
 func (d *Deployment) Move(ctx context.Context, m scenario.Migration) error {
 	if m.ID%2 == 0 {
 		return d.admin(ctx, "moveChunk", m.NS, bson.E{Key: "find", Value: key(m.Min)},
