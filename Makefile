@@ -11,10 +11,11 @@ NIGHTLY ?= 4h
 BASE       ?= main
 KILLS      ?= 300
 LOAD       ?= 10m
+ATTACK     ?= 1m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots fleet nightly build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -110,6 +111,18 @@ mutation:
 ## kills: KILLS times SIGKILL at random moments to processes of a live cluster under load; no acknowledged write may be lost
 kills: build
 	$(GO) run ./ci/kills -kills $(KILLS)
+
+## attack: servers as processes, with movements and every kind of fault, for LOAD; controls first
+attack: build
+	$(TOOL) attack --for $(LOAD)
+
+## attack-known-bugs: servers with known bugs, as processes under attack: each must be found; the time to each
+attack-known-bugs: build
+	$(GO) run ./ci/livebugs
+
+## test-containers: a whole cluster in Docker containers under attack for ATTACK; needs Docker
+test-containers:
+	cd ci/containers && $(GO) test -count=1 -timeout 30m -run TestAttack -v . -containers -attack $(ATTACK)
 
 ## live-race: a live cluster under load for LOAD, with the race detector
 live-race:

@@ -68,10 +68,11 @@ func TestTestingStaysOut(t *testing.T) {
 var floors = [][]string{
 	{
 		"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity",
-		"shardstore/replies",
+		"shardstore/replies", "attack", "live/proxy",
 	},
-	{"runner", "failuredb", "shardstore", "example/kvtarget"},
-	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain"},
+	{"runner", "failuredb", "shardstore", "example/kvtarget", "live"},
+	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain", "live/mongodb",
+		"live/processes"},
 	{"search", "shrink", "debugger", "race"},
 	{"report"},
 	{"overview"},

@@ -214,6 +214,10 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if harness.IsAttack(file) {
+		return nil, fmt.Errorf("%s is the schedule of an attack on real servers, which cannot be "+
+			"replayed: `shardproof attack --schedule %s` repeats it", file, file)
+	}
 	s, err := runner.Parse(f.targets, file, string(text))
 	if err != nil {
 		return nil, err

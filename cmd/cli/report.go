@@ -58,6 +58,9 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 	if harness.HoldsCampaign(what) {
 		return f.overview(c, what)
 	}
+	if harness.IsAttack(what) {
+		return f.writeRecorded(c, what)
+	}
 	s, saved, err := f.load(what)
 	if err != nil {
 		return usageError(err)
@@ -83,17 +86,25 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 		}
 	}
 	page, err := f.pageOf(r, what, saved)
+	if err := put(c, file, page, err); err != nil {
+		return err
+	}
+	one := caseOf(r, saved, []string{commandLine("replay", what)})
+	one.Page = file
+	results.Of(c.Context()).Add(one)
+	return exitWith(code)
+}
+
+// put writes the page that was made, and says so.
+func put(c *cobra.Command, file string, page []byte, err error) error {
 	if err == nil {
 		err = rundir.Replace(file, page)
 	}
 	if err != nil {
 		return &exitError{exitHarness, fmt.Errorf("the page could not be written: %w", err)}
 	}
-	one := caseOf(r, saved, []string{commandLine("replay", what)})
-	one.Page = file
-	results.Of(c.Context()).Add(one)
 	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
-	return exitWith(code)
+	return nil
 }
 
 // overview writes the page of a campaign.
@@ -107,13 +118,9 @@ func (f *reportFlags) overview(c *cobra.Command, folder string) error {
 		return usageError(err)
 	}
 	page, of, err := harness.Overview(folder, f.targets[0], versionText())
-	if err == nil {
-		err = rundir.Replace(file, page)
+	if err := put(c, file, page, err); err != nil {
+		return err
 	}
-	if err != nil {
-		return &exitError{exitHarness, fmt.Errorf("the page could not be written: %w", err)}
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
 	for _, e := range of.Signatures {
 		results.Of(c.Context()).Enter(e)
 	}
@@ -126,6 +133,28 @@ func (f *reportFlags) overview(c *cobra.Command, folder string) error {
 		return exitWith(exitBroke)
 	}
 	return nil
+}
+
+// writeRecorded writes the page of an attack on real servers by what the folder has of it.
+func (f *reportFlags) writeRecorded(c *cobra.Command, folder string) error {
+	file := f.page
+	if file == "" {
+		file = filepath.Join(folder, rundir.ReportFile)
+	}
+	if err := mayReplace(file); err != nil {
+		return usageError(err)
+	}
+	r, err := harness.Recorded(folder)
+	if err != nil {
+		return usageError(err)
+	}
+	page, err := harness.Report(harness.Page{Run: r, Build: versionText(), Commands: []string{
+		commandLine("check", folder), filepath.Join(folder, "again.sh"),
+	}})
+	if err := put(c, file, page, err); err != nil {
+		return err
+	}
+	return exitWith(codeOf(r))
 }
 
 // pageOf is the page of a run, with what is known of it besides.

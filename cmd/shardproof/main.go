@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/attack"
 	"github.com/shardproof/shardproof/cmd/cli"
 	"github.com/shardproof/shardproof/cmd/cluster"
 	"github.com/shardproof/shardproof/cmd/serve"
@@ -17,5 +18,7 @@ import (
 )
 
 func main() {
-	os.Exit(cli.MainWith([]*cobra.Command{cluster.New(), serve.New()}, harness.Targets()...))
+	os.Exit(cli.MainWith([]*cobra.Command{
+		cluster.New(), attack.New(), serve.New(),
+	}, harness.Targets()...))
 }

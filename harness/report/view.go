@@ -87,6 +87,10 @@ func viewOf(r *runner.Result) (*view, error) {
 	v.Spans, v.Ranges = b.spans(), b.ranges()
 	v.Story = b.story()
 	v.End = b.end()
+	if r.Target == nil { // a run that was recorded, and cannot be gone through again
+		v.States = &states{Lines: []string{}, At: []state{}}
+		return v, nil
+	}
 	film := debugger.FilmOf(r)
 	defer film.Close()
 	var err error

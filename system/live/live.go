@@ -19,6 +19,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
@@ -41,6 +42,8 @@ type Options struct {
 	Listener net.Listener
 	// Key is the secret that the nodes of a cluster share. Empty: Listener must be on loopback.
 	Key []byte
+	// ClockOffset is how far the node's wall clock is ahead of the machine's.
+	ClockOffset time.Duration
 	// Limits bound what other nodes can make this one do. The zero Limits are the defaults.
 	Limits tcp.Limits
 	// Classify names the class of a message, for names of tasks. Nil: all are "request".

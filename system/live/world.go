@@ -15,7 +15,9 @@ func (n *node) ID() env.NodeID { return n.opts.ID }
 func (n *node) Incarnation() int { return n.incarnation }
 
 // Now implements env.Node: nanoseconds since 1970.
-func (n *node) Now() env.Time { return env.Time(time.Now().UnixNano()) }
+func (n *node) Now() env.Time {
+	return env.Time(time.Now().Add(n.opts.ClockOffset).UnixNano())
+}
 
 // Mono implements env.Node: the time since this incarnation started.
 func (n *node) Mono() env.Time { return env.Time(n.loop.mono()) }

@@ -2,6 +2,7 @@ package replset
 
 import (
 	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -113,6 +114,19 @@ func (m *Member) StepDown(t env.Task) error {
 	m.transfer(m.self) // a transfer to the member itself ends the one in progress
 	return errcode.New(errcode.ExceededTimeLimit, "no member of replica set %s caught up within %s",
 		m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
+}
+
+// TakeOver has a member that does not lead campaign at once, whoever leads: a failover that is forced
+// upon the primary, which learns of it by the higher term. It wins if its log is as long as that of
+// a majority. It does nothing to a leader.
+func (m *Member) TakeOver() {
+	if m.leading {
+		return
+	}
+	// What a leader tells its successor at the end of a transfer; others vote in spite of the lease.
+	_ = m.raft.Step(pb.Message{Type: pb.MsgTimeoutNow, From: m.self, To: m.self})
+	m.dirty = true
+	m.readyLoop()
 }
 
 func (m *Member) transfer(to uint64) {

@@ -31,6 +31,7 @@ func (p *process) serveAdmin() (stop func(), err error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", p.serveStatus)
 	mux.HandleFunc("GET /metrics", p.serveMetrics)
+	mux.HandleFunc("POST /takeover", p.serveTakeover)
 	mux.Handle("/failpoints/", http.StripPrefix("/failpoints", live.Failpoints()))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -38,6 +39,26 @@ func (p *process) serveAdmin() (stop func(), err error) {
 		MaxHeaderBytes: 1 << 14}
 	go func() { _ = server.Serve(l) }()
 	return func() { _ = server.Close() }, nil
+}
+
+// serveTakeover has this member of a replica set try to take the lead, whoever has it: a failover
+// that is forced upon the primary. It answers before the election has ended.
+func (p *process) serveTakeover(w http.ResponseWriter, r *http.Request) {
+	tried := false
+	err := p.node.Run(r.Context(), "takeover", func(env.Task) {
+		if m := p.cluster.Member(p.cfg.Node); m != nil {
+			tried = true
+			m.TakeOver()
+		}
+	})
+	if err == nil && !tried {
+		err = fmt.Errorf("%s is no member of a replica set, or has not booted", p.cfg.Node)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
 }
 
 // fromLoopback refuses requests that a browser was led to send under another name.

@@ -38,6 +38,9 @@ type Config struct {
 	UsersFile string `json:"usersFile,omitempty"`
 	TLSCert   string `json:"tlsCert,omitempty"`
 	TLSKey    string `json:"tlsKey,omitempty"`
+	// ClockOffset sets the process's wall clock wrong on purpose: a duration such as "-90s" that is
+	// added to the machine's time. For tests of clusters; empty: none.
+	ClockOffset string `json:"clockOffset,omitempty"`
 	// Topology is the cluster's, the same in every process and at every start.
 	Topology Topology `json:"topology"`
 	// Settings are those that differ from the defaults of live clusters, by name.
@@ -89,6 +92,9 @@ func (c *Config) Validate() error {
 	if _, err := c.settings(top); err != nil {
 		return err
 	}
+	if _, err := c.clockOffset(); err != nil {
+		return err
+	}
 	all := nodesOf(top)
 	switch {
 	case c.Cluster == "":
@@ -106,6 +112,18 @@ func (c *Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+func (c *Config) clockOffset() (time.Duration, error) {
+	if c.ClockOffset == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.ClockOffset)
+	if err != nil {
+		return 0, fmt.Errorf(`"clockOffset" is %q, which is no duration such as "-90s"`,
+			c.ClockOffset)
+	}
+	return d, nil
 }
 
 // IsRouter reports whether the process is a router.

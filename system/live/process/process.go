@@ -155,6 +155,10 @@ func (p *process) start(boot env.Boot) error {
 	if err != nil {
 		return err
 	}
+	ahead, err := p.cfg.clockOffset()
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", p.cfg.Nodes[p.cfg.Node])
 	if err != nil {
 		return fmt.Errorf("%s cannot listen for other nodes: %w", p.cfg.Node, err)
@@ -171,7 +175,7 @@ func (p *process) start(boot env.Boot) error {
 	p.node, err = live.Start(live.Options{
 		ID: p.cfg.Node, Boot: boot, Codec: codec.BSON, Folder: data, Cluster: p.cfg.Cluster,
 		Peers: p.cfg.Nodes, Listener: listener, Key: key, Classify: classify, Observe: p.observe,
-		Log: p.log,
+		ClockOffset: ahead, Log: p.log,
 	})
 	if err != nil {
 		p.events.Close()
