@@ -69,6 +69,8 @@ func New(
 	rpc.Handle(ep, r.dropUnsharded)
 	rpc.Handle(ep, r.renameUnsharded)
 	rpc.Handle(ep, r.indexUnsharded)
+	rpc.Handle(ep, r.readCatalog)
+	rpc.Handle(ep, r.collStats)
 	rpc.Handle(ep, r.splitChunk)
 	rpc.Handle(ep, r.mergeChunks)
 	return r
