@@ -91,6 +91,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
+	if size.moves > 1 {
+		addQuestions(d, s, size)
+	}
 	return s
 }
 
