@@ -20,7 +20,7 @@ var toldRule = verdict.Checker{
 	},
 }
 
-var _ = declare(117, toldRule, func(o *Oracle) hooks {
+var _ = declare(118, toldRule, func(o *Oracle) hooks {
 	return hooks{
 		event:        func(e *trace.Event) { o.followStatus(e); o.followExtents(e) },
 		commit:       func(*model.Write) { o.lookAtQuestions() },
