@@ -49,7 +49,10 @@ func createCollections(top Topology, colls []Collection) (*bootstrapState, error
 		return nil, err
 	}
 	f.config = append(f.config, identity)
-	for _, name := range top.ShardNames() {
+	for _, name := range top.ShardNames()[top.Shards-top.Spare:] {
+		f.shards[name] = []oplog.Op{shard.Identity(name), shard.Outside()}
+	}
+	for _, name := range top.Founders() {
 		op, err := configsvr.AddShard(name, fmt.Sprintf("%s/%v", name, top.MembersOf(name)))
 		if err != nil {
 			return nil, err
@@ -82,7 +85,7 @@ func (f *bootstrapState) add(top Topology, c *Collection) error {
 	}
 	names := c.Shards
 	if len(names) == 0 {
-		names = top.ShardNames()
+		names = top.Founders()
 	}
 	coll := configsvr.NewCollection(c.NS, c.Key, firstClusterTime)
 	ops, err := configsvr.Founding(coll, c.Bounds, names)

@@ -12,10 +12,11 @@ import (
 // maxShards is how many shards have a letter.
 const maxShards = 26
 
-// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least
-// 1.
+// Topology is the size of a cluster and the version it speaks. Every number but Clients and
+// Spare is at least 1.
 type Topology struct {
 	Shards        int // at most 26
+	Spare         int // of these, the last ones, that are no shards at the start; fewer than all
 	Members       int // of each shard
 	ConfigMembers int
 	Routers       int
@@ -26,6 +27,10 @@ type Topology struct {
 
 // Validate returns a sentence about the first number that is out of range, or nil.
 func (p Topology) Validate() error {
+	if p.Spare < 0 || p.Spare > 0 && p.Spare >= p.Shards {
+		return fmt.Errorf("a cluster of %d replica sets with %d spare ones is not possible: one must "+
+			"be a shard", p.Shards, p.Spare)
+	}
 	for _, part := range []struct {
 		what      string
 		n         int
@@ -48,7 +53,7 @@ func (p Topology) Validate() error {
 // ShardName is the name of shard i, from 0: "shard-a", "shard-b".
 func ShardName(i int) string { return "shard-" + string(rune('a'+i)) }
 
-// ShardNames lists the shards.
+// ShardNames lists the replica sets that are, or can be, shards.
 func (p Topology) ShardNames() []string {
 	names := make([]string, p.Shards)
 	for i := range names {
@@ -56,6 +61,9 @@ func (p Topology) ShardNames() []string {
 	}
 	return names
 }
+
+// Founders lists the shards that the cluster starts with: all that are not spare.
+func (p Topology) Founders() []string { return p.ShardNames()[:p.Shards-p.Spare] }
 
 // MembersOf lists the nodes of a replica set: a shard's or the config server's.
 func (p Topology) MembersOf(set string) []env.NodeID {

@@ -26,6 +26,7 @@ type zoneRange struct{ min, max, name string }
 type shardState struct {
 	draining bool
 	zones    []string
+	maxBytes int64
 }
 
 // Administers says whether the event changes a Cluster.
@@ -46,9 +47,11 @@ func (c *Cluster) With(e *trace.Event) *Cluster {
 	switch change := e.ClusterChange(); change {
 	case trace.ShardAdded, trace.ShardZones:
 		drains := next.shards[e.Peer].draining && change == trace.ShardZones
-		next.shards = withEntry(next.shards, e.Peer, shardState{drains, splitNames(e.Zones())})
+		next.shards = withEntry(next.shards, e.Peer,
+			shardState{drains, splitNames(e.Zones()), e.MaxBytes()})
 	case trace.ShardDraining:
-		next.shards = withEntry(next.shards, e.Peer, shardState{true, splitNames(e.Zones())})
+		next.shards = withEntry(next.shards, e.Peer,
+			shardState{true, splitNames(e.Zones()), e.MaxBytes()})
 	case trace.ShardRemoved:
 		next.shards = maps.Clone(next.shards)
 		delete(next.shards, e.Peer)
@@ -102,6 +105,12 @@ func (c *Cluster) Has(name string) bool {
 
 // Shards are the shards of the cluster by name.
 func (c *Cluster) Shards() []string { return slices.Sorted(maps.Keys(c.shards)) }
+
+// MaxBytes is from how much data on the shard is given no more; 0 is no limit.
+func (c *Cluster) MaxBytes(name string) int64 { return c.shards[name].maxBytes }
+
+// ZonesOf are the zones of which the shard may have ranges.
+func (c *Cluster) ZonesOf(name string) []string { return c.shards[name].zones }
 
 // Zoned says whether a range of the collection is of a zone.
 func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }

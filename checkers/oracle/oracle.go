@@ -106,6 +106,12 @@ type Oracle struct {
 	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// questions and statuses are what operators have asked and not been told yet.
+	questions []*openQuestion
+	statuses  []*openStatus
+	extents   []*openExtents
+	// faulty is set from the first fault on.
+	faulty bool
 	// services are those that operators have switched, by name.
 	services map[string]*service
 	// layouts say how collections are to be made.

@@ -69,6 +69,8 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		s.Commands = append(s.Commands,
 			scenario.Command{At: at, Do: commandkind.RemoveShard, Name: scenario.ShardName(0)})
 	}
+	addGrowth(d, s, z)
+	addQuestions(d, s, z)
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + faultsTail

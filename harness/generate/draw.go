@@ -102,6 +102,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.topology.Clients > 1 && d.Chance("a client leaves", leaverShare) {
 		leaveEarly(s.Ops, size.span*time.Duration(keyed.Pick(d, "leaves", 10, 25, 50))/100)
 	}
+	if size.moves > 1 {
+		addQuestions(d, s, size)
+	}
 	return s
 }
 

@@ -222,7 +222,7 @@ func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 	for _, one := range s.Collections {
 		c := founded(one)
 		req := command.ShardCollection{NS: c.NS, Key: c.Key, Bounds: c.Bounds}
-		for i := range min(len(c.Bounds)+1, cmp.Or(one.Owners, s.Topology.Shards)) {
+		for i := range min(len(c.Bounds)+1, cmp.Or(one.Owners, s.Topology.Founders())) {
 			req.Shards = append(req.Shards, system.ShardName(i))
 		}
 		all[c.NS] = req

@@ -143,6 +143,7 @@ func topology(s *scenario.Scenario) system.Topology {
 	t := s.Topology
 	return system.Topology{
 		Shards:        t.Shards,
+		Spare:         t.Spare,
 		Members:       t.Members,
 		ConfigMembers: t.ConfigMembers,
 		Routers:       t.Routers,

@@ -1,6 +1,9 @@
 package shardstore
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -13,17 +16,26 @@ import (
 
 // Shards are removed and added until it is done, those of one shard in turn.
 var (
-	_ = obeys(commandkind.RemoveShard, inTurn(operatorConnection.removeShard))
+	_ = obeys(commandkind.RemoveShard, inTurn(
+		func(o operatorConnection, t env.Task, c *scenario.Command) { o.removeShard(t, c.Name) }))
 	_ = obeys(commandkind.AddShard, inTurn(operatorConnection.addShard))
+	_ = obeys(commandkind.ShardLimit, toConfig(func(c *scenario.Command) (env.Message, error) {
+		bytes, err := strconv.ParseInt(c.Value, 10, 64)
+		return &command.LimitShard{Name: c.Name, MaxBytes: bytes}, err
+	}))
 )
 
-func inTurn(do func(o operatorConnection, t env.Task, shard string)) adminCommand {
+func inTurn(do func(o operatorConnection, t env.Task, c *scenario.Command)) adminCommand {
 	return adminCommand{
 		balances: true,
+		check: func(c *scenario.Command) error {
+			_, err := limitOf(c)
+			return err
+		},
 		orders: func(o operatorConnection, c *scenario.Command, number int) []func(env.Task) {
 			return []func(env.Task){func(t env.Task) {
 				o.awaitTurn(t, number)
-				do(o, t, c.Name)
+				do(o, t, c)
 			}}
 		},
 	}
@@ -141,12 +153,32 @@ func (o operatorConnection) clearMarks(t env.Task, shard string) {
 
 // addShard repeats the command until the replica set is a shard: it is refused for as long as it
 // has documents. In 4.2, whose deletions do not survive their primary, somebody has to delete them.
-func (o operatorConnection) addShard(t env.Task, name string) {
-	for o.once(t, &command.AddShard{Name: name}) != nil && t.Sleep(retryEvery) == nil {
-		for _, c := range o.scenario.Collections {
-			if !c.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
-				_ = o.cleanUp(t, o.sets[name], c.NS)
+// It gives up when it is one that has another limit.
+func (o operatorConnection) addShard(t env.Task, c *scenario.Command) {
+	max, err := limitOf(c)
+	if err != nil {
+		panic("shardstore: a scenario that was validated: " + err.Error())
+	}
+	for {
+		err := o.once(t, &command.AddShard{Name: c.Name, MaxBytes: max})
+		if err == nil || errcode.Is(err, errcode.IllegalOperation, errcode.BadValue) ||
+			t.Sleep(retryEvery) != nil {
+			return
+		}
+		for _, coll := range o.scenario.Collections {
+			if !coll.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
+				_ = o.cleanUp(t, o.sets[c.Name], coll.NS)
 			}
 		}
 	}
+}
+
+// limitOf is the limit that an AddShard gives the shard; 0 is none.
+func limitOf(c *scenario.Command) (max int64, err error) {
+	for _, f := range c.Fields {
+		if max, err = strconv.ParseInt(f.Value, 10, 64); err != nil || max < 0 {
+			return 0, fmt.Errorf("max is a number of bytes such as 400, not %q", f.Value)
+		}
+	}
+	return max, nil
 }

@@ -33,7 +33,9 @@ func factOf(req env.Message) *oracle.Fact {
 	case *command.ClearJumboFlag:
 		return oracle.NotJumbo(r.NS, string(r.At))
 	case *command.AddShard:
-		return oracle.ShardExists(r.Name, true)
+		return oracle.LimitedShard(r.Name, r.MaxBytes)
+	case *command.LimitShard:
+		return oracle.LimitedShard(r.Name, r.MaxBytes)
 	case *command.SplitChunk:
 		return oracle.BoundAt(r.NS, string(r.At))
 	case *command.MergeChunks:

@@ -87,7 +87,9 @@ func (o operatorConnection) lead(t env.Task) {
 	}
 	o.retryUntil(t, &command.BalancerStart{})
 	for o.world.InProgress() > 1 && t.Sleep(pollEvery) == nil {
+		o.lift(t)
 	}
+	o.lift(t)
 	o.awaitBalance(t)
 }
 
@@ -125,6 +127,19 @@ func (o operatorConnection) enlarge(t env.Task) {
 	})
 	for _, name := range o.Topology().ShardNames() {
 		o.set(t, o.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
+	}
+}
+
+// lift takes the limits of shards away, as one that has to be emptied may have nowhere else to go.
+func (o operatorConnection) lift(t env.Task) {
+	c := o.oracle.Cluster()
+	if !c.Knows() {
+		return
+	}
+	for _, name := range c.Shards() {
+		if c.MaxBytes(name) > 0 {
+			_ = o.once(t, &command.LimitShard{Name: name})
+		}
 	}
 }
 

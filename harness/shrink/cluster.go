@@ -144,6 +144,7 @@ func mergeMembers(s *scenario.Scenario, set string) {
 
 // clampShards has migrations go to, and commands be about, shards that are there.
 func clampShards(s *scenario.Scenario) {
+	s.Topology.Spare = min(s.Topology.Spare, s.Topology.Shards-1)
 	last := scenario.ShardName(s.Topology.Shards - 1)
 	for i := range s.Commands {
 		if c := &s.Commands[i]; strings.HasPrefix(c.Name, "shard-") {
@@ -151,7 +152,7 @@ func clampShards(s *scenario.Scenario) {
 		}
 	}
 	for i := range s.Collections {
-		s.Collections[i].Owners = min(s.Collections[i].Owners, s.Topology.Shards)
+		s.Collections[i].Owners = min(s.Collections[i].Owners, s.Topology.Founders())
 	}
 	for i := range s.Migrations {
 		s.Migrations[i].To = min(s.Migrations[i].To, s.Topology.Shards-1)

@@ -9,7 +9,7 @@ package scenario
 //
 //	shardproof scenario 2                                  the first line
 //	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
-//	topology shards=N members=N config=N routers=N clients=N
+//	topology shards=N members=N config=N routers=N clients=N [spare=N]
 //	balancer on   faults-end TIME   limit TIME
 //	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [share=N] [absent]
 //	preset quick | drawn | short                             at most once, before the first set
@@ -59,8 +59,9 @@ func (l *line) topology() Topology {
 		"config":  &t.ConfigMembers,
 		"routers": &t.Routers,
 		"clients": &t.Clients,
+		"spare":   &t.Spare,
 	}
-	l.pairs("shards=, members=, config=, routers= and clients=", func(name, value string) bool {
+	l.pairs("shards=, members=, config=, routers=, clients= and spare=", func(name, value string) bool {
 		field, known := fields[name]
 		if known {
 			*field = int(l.integer(value, "a number such as "+name+"=3"))

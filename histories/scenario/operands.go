@@ -154,6 +154,9 @@ func printFields(c *Command) string {
 
 func flawOfFields(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
 	known := commandkind.SettingsDocuments[c.Name]
+	if c.Do == commandkind.AddShard {
+		known = commandkind.AddShardFields
+	}
 	for i, f := range c.Fields {
 		switch again := func(other Setting) bool { return other.Name == f.Name }; {
 		case !slices.Contains(known, f.Name):

@@ -50,10 +50,15 @@ type Scenario struct {
 	Limit     time.Duration
 }
 
-// Topology is the size of the cluster. All numbers are at least 1.
+// Topology is the size of the cluster. All numbers but Spare are at least 1.
 type Topology struct {
 	Shards, Members, ConfigMembers, Routers, Clients int
+	// Spare of the Shards, the last ones, are replica sets that are no shards at the start.
+	Spare int
 }
+
+// Founders is how many shards the cluster starts with.
+func (t Topology) Founders() int { return t.Shards - t.Spare }
 
 // Collection is a collection, made before the run starts unless it is Absent. The document of key n
 // is {_id: n, k: n, ...}; the shard key is k.

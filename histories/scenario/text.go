@@ -75,8 +75,12 @@ func printItems[T any](b *strings.Builder, items []T, text func(T) string) {
 
 // String is the topology's line.
 func (t Topology) String() string {
-	return fmt.Sprintf("topology shards=%d members=%d config=%d routers=%d clients=%d",
+	text := fmt.Sprintf("topology shards=%d members=%d config=%d routers=%d clients=%d",
 		t.Shards, t.Members, t.ConfigMembers, t.Routers, t.Clients)
+	if t.Spare > 0 {
+		text += fmt.Sprintf(" spare=%d", t.Spare)
+	}
+	return text
 }
 
 // Place is the value of the shard key of the document with a key.

@@ -82,6 +82,10 @@ func (s *Scenario) checkTopology(Names) *defect {
 		return flaw("topology", 0, fmt.Sprintf("%d shards", t.Shards),
 			"at most 26, shard-a to shard-z")
 	}
+	if t.Spare < 0 || t.Spare > 0 && t.Spare >= t.Shards {
+		return flaw("topology", 0, fmt.Sprintf("spare=%d", t.Spare),
+			fmt.Sprintf("spare=0 to %d, so that there is a shard", t.Shards-1))
+	}
 	for _, n := range []struct {
 		what  string
 		count int
@@ -132,9 +136,9 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
 			return flaw("collection", i,
 				"the collection is unsharded and has bounds or a hashed key", "neither")
-		case c.Owners < 0 || c.Owners > s.Topology.Shards || c.Unsharded && c.Owners > 0:
+		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:
 			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
-				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
+				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Founders()))
 		case c.Share < 0 || c.Unsharded && c.Share > 0:
 			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
 				"share=1 or more, of a sharded collection")

@@ -184,6 +184,7 @@ var layouts = [kinds]layout{
 		detail:  "change",
 		parse:   parsed(ParseClusterChange),
 		subject: "zones",
+		amount:  "maxBytes",
 	},
 	Answered: {
 		name: "answered", subject: "request", detail: "code", amount: "arrived",

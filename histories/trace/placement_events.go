@@ -120,6 +120,8 @@ type ClusterChangedEvent struct {
 	Change ClusterChange
 	// Zones are the shard's with commas between them, or the range's zone.
 	Zones string
+	// MaxBytes is from how much data on the shard is given no more; 0 is no limit.
+	MaxBytes int64
 }
 
 // Event is the event that travels.
@@ -127,6 +129,6 @@ func (p ClusterChangedEvent) Event() *Event {
 	return &Event{
 		Kind: ClusterChanged, Shard: p.Shard, Peer: p.Peer, Term: p.Term, Index: p.Index,
 		NS: p.NS, Min: p.Min, Max: p.Max, detail: p.Change.String(), state: uint8(p.Change),
-		subject: p.Zones,
+		subject: p.Zones, amount: p.MaxBytes,
 	}
 }

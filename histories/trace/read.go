@@ -123,6 +123,14 @@ func (e *Event) Window() string { return e.subjectOf(BalancerState) }
 // range.
 func (e *Event) Zones() string { return e.subjectOf(ClusterChanged) }
 
+// MaxBytes is the limit of the shard of a ClusterChanged; 0 is none.
+func (e *Event) MaxBytes() int64 {
+	if e.Kind == ClusterChanged {
+		return e.amount
+	}
+	return 0
+}
+
 // Place is where chance decided a Chance: the class of a message, or the place on the node.
 func (e *Event) Place() string { return e.subjectOf(Chance) }
 

@@ -47,6 +47,7 @@ func New(config *configsvr.Server) *Service {
 	rpc.Handle(e, s.addShard)
 	rpc.Handle(e, s.removeShard)
 	rpc.Handle(e, s.findShard)
+	rpc.Handle(e, s.limitShard)
 	rpc.Handle(e, s.addShardToZone)
 	rpc.Handle(e, s.removeShardFromZone)
 	rpc.Handle(e, s.updateZoneKeyRange)

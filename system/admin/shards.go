@@ -17,12 +17,51 @@ import (
 // addShard makes a replica set a shard, without zones. One that drains goes on draining.
 func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*command.Done, error) {
 	err := s.alone(t, "addShard", req.Name, func(own env.Task) error {
-		if s.isShard(req.Name) {
-			return nil
+		if err := s.acceptable(req); err != nil || s.isShard(req.Name) {
+			return err
 		}
 		return s.include(own, req)
 	})
 	return doneReply, err
+}
+
+// acceptable refuses a limit where there is none, and a shard that has another one: what is not so
+// must not be acknowledged.
+func (s *Service) acceptable(req *command.AddShard) error {
+	if req.MaxBytes < 0 || req.MaxBytes > 0 && s.config.Profile().BalancesBySize() {
+		return errcode.New(errcode.BadValue,
+			"shard %s cannot have the limit %d: maxSize is a number of bytes in 4.2, and unknown later",
+			req.Name, req.MaxBytes)
+	}
+	if doc, err := s.config.Shard(req.Name); err == nil && doc.MaxBytes != req.MaxBytes {
+		return errcode.New(errcode.IllegalOperation,
+			"%s is a shard with maxSize %d, not %d", req.Name, doc.MaxBytes, req.MaxBytes)
+	}
+	return nil
+}
+
+// limitShard changes a shard's maxSize (4.2, where operators write it into config.shards).
+func (s *Service) limitShard(
+	t env.Task, _ env.NodeID, req *command.LimitShard,
+) (*command.Done, error) {
+	note := env.Note{Peer: req.Name}
+	return s.change(t, "limitShard "+req.Name, failpoint.ConfigAddShard, note,
+		func() ([]oplog.Op, error) {
+			doc, err := s.config.Shard(req.Name)
+			switch {
+			case err != nil:
+				return nil, err
+			case req.MaxBytes < 0 || s.config.Profile().BalancesBySize():
+				return nil, errcode.New(errcode.BadValue,
+					"shard %s cannot have the limit %d: maxSize is a number of bytes in 4.2, and "+
+						"unknown later", req.Name, req.MaxBytes)
+			case doc.MaxBytes == req.MaxBytes:
+				return nil, nil
+			}
+			doc.MaxBytes = req.MaxBytes
+			op, err := configsvr.PutShard(doc, trace.ShardZones)
+			return []oplog.Op{op}, err
+		})
 }
 
 // alone runs fn in this term while no other request adds or removes the shard, and until its writes

@@ -134,7 +134,11 @@ func (v clusterView) violation(t env.Task, ns string) (string, error) {
 	}
 	some := []policy.Collection{coll}
 	v.weigh(t, some)
-	round := policy.NewRound(v.shards())
+	shards, err := v.weighed(t, v.server.Sharded())
+	if err != nil {
+		return "", err
+	}
+	round := policy.NewRound(shards)
 	v.regular()(round, &some[0])
 	chosen := round.Migrations()
 	switch {

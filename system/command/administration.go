@@ -8,11 +8,18 @@ import (
 
 // The commands below are an operator's, sent to the primary of the config server.
 
-// AddShard makes a replica set a shard of the cluster; it succeeds when it is one already.
+// AddShard makes a replica set a shard of the cluster. It succeeds when it is one already and has
+// that limit, and is an errcode.IllegalOperation when it has another one.
 type AddShard struct {
 	Name string
 	// MaxBytes is from how much data on the balancer of 4.2 gives the shard no more (maxSize,
 	// protocol 2.1); 0 is no limit.
+	MaxBytes int64
+}
+
+// LimitShard changes from how much data on the balancer of 4.2 gives a shard no more; 0 is no limit.
+type LimitShard struct {
+	Name     string
 	MaxBytes int64
 }
 
@@ -119,6 +126,7 @@ func init() {
 	codec.Register[ShardsvrJoinCluster]()
 	codec.Register[ShardsvrLeaveCluster]()
 	codec.Register[AddShard]()
+	codec.Register[LimitShard]()
 	codec.Register[RemoveShard]()
 	codec.Register[RemoveShardReply]()
 	codec.Register[AddShardToZone]()

@@ -41,7 +41,7 @@ func (s *Server) shardChange(op *oplog.Op) *trace.ClusterChangedEvent {
 		var doc Shard
 		err := bson.Unmarshal(op.Doc, &doc)
 		s.node.Assert(err == nil, "shard %v cannot be read: %v", op.Doc, err)
-		told.Zones = strings.Join(doc.Zones, ",")
+		told.Zones, told.MaxBytes = strings.Join(doc.Zones, ","), doc.MaxBytes
 	}
 	return told
 }

@@ -69,6 +69,8 @@ func New(
 	rpc.Handle(ep, alterUnsharded[command.DropUnsharded](r))
 	rpc.Handle(ep, alterUnsharded[command.RenameUnsharded](r))
 	rpc.Handle(ep, alterUnsharded[command.IndexUnsharded](r))
+	rpc.Handle(ep, r.readCatalog)
+	rpc.Handle(ep, r.collStats)
 	rpc.Handle(ep, r.splitChunk)
 	rpc.Handle(ep, r.mergeChunks)
 	return r

@@ -65,6 +65,10 @@ func (m membershipDoc) op() oplog.Op {
 	return documentOp(oplog.Update, VersionNS, m.ID, m)
 }
 
+// Outside is the operation by which a replica set knows that it is no shard yet: like one that has
+// left, it takes nothing from any node.
+func Outside() oplog.Op { return membershipDoc{Leaving: true}.op() }
+
 // membership is the zero value for a shard that has followed no order yet.
 func (s *Server) membership() (m membershipDoc) {
 	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest)

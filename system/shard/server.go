@@ -175,6 +175,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.mergeAllChunks)
 	rpc.Handle(e, s.splitVector)
 	rpc.Handle(e, s.dataSize)
+	rpc.Handle(e, s.collStats)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.appendOplogNote)
 	rpc.Handle(e, s.hello)

@@ -59,8 +59,7 @@ func AskConfig[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, err
 
 // Catalog reads a namespace of the database config.
 func (d *Deployment) Catalog(t env.Task, ns string) ([]bson.Raw, error) {
-	req := &command.ReadCatalog{NS: ns, After: d.Endpoint.Clock().Now().Config}
-	batch, err := rpc.CallAny[command.Batch](t, d.Config, req, d.Settings.CommandTimeout)
+	batch, err := Ask[command.Batch](t, d, &command.ReadCatalog{NS: ns})
 	if err != nil {
 		return nil, err
 	}

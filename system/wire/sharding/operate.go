@@ -69,7 +69,12 @@ func (s service) addShard(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.order(t, &command.AddShard{Name: name}); err != nil {
+	max, err := r.Int("maxSize", 0)
+	if err != nil {
+		return nil, err
+	}
+	req := &command.AddShard{Name: name, MaxBytes: max << 20} // clients give megabytes
+	if _, err := s.order(t, req); err != nil {
 		return nil, err
 	}
 	return reply.Result(bson.E{Key: "shardAdded", Value: name}), nil
