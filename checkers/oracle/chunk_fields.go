@@ -68,7 +68,7 @@ func (f *fields) judge(e *trace.Event) {
 	}
 	switch former := e.FormerName(); {
 	case former != "":
-		f.judgeRenamed(w, f.gone[former])
+		f.judgeRenamed(w, f.gone[former], e.ClusterTime())
 	case len(w.Before) == 0:
 		f.judgeFounded(w)
 	case w.Migration() != "":
@@ -161,8 +161,9 @@ func (f *fields) judgeFounded(w *model.Write) {
 	}
 }
 
-// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's.
-func (f *fields) judgeRenamed(w *model.Write, before model.Table) {
+// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's. The time of
+// the write is 0 if it is not known.
+func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 	if len(before) == 0 {
 		return
 	}
@@ -182,6 +183,11 @@ func (f *fields) judgeRenamed(w *model.Write, before model.Table) {
 		if len(c.History) != 1 || c.Epoch == old.Epoch && c.Epoch != "" {
 			f.wrong(w, notKept, f.name(c)+" has the history or the epoch of the former name",
 				"a renamed collection is another incarnation, which begins then")
+		}
+		if now != 0 && c.Since <= old.Since {
+			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
+				fmt.Sprintf("under the former name it was there since time %d, and it begins again",
+					old.Since))
 		}
 	}
 }

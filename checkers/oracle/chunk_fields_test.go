@@ -21,7 +21,7 @@ func TestChunkFields(t *testing.T) {
 		renamed = "table 1 3 drop\ntable 1 4 renameFrom_test.docs -..g=a@1|0 "
 		rest    = "m..t=a@1|2 t..+=b@1|3"
 		zoned   = "zone config.0 1 3 m o hot\nplain table 1 4 renameFrom_test.docs -..g=a@1|0 " +
-			"g..m=a@1|1* " + rest + "\n"
+			"g..m=a@1|1* " + rest + "\nzone config.0 1 4 m o\n"
 	)
 	for name, c := range map[string]struct {
 		line      string
@@ -76,10 +76,21 @@ func TestChunkFields(t *testing.T) {
 			zoned + "plain zone config.0 1 4 m o hot\nmajority config.0 1 4", "",
 		},
 		"zones that are told of first": {
-			strings.Replace(zoned, "plain table 1 4", "zone config.0 1 4 m o\n"+
-				"plain zone config.0 1 4 m o hot\nplain table 1 4", 1) + "majority config.0 1 4", "",
+			strings.Replace(zoned, "plain table 1 4", "plain zone config.0 1 4 m o hot\n"+
+				"plain table 1 4", 1) + "majority config.0 1 4", "",
 		},
 		"zones that are lost": {zoned + "majority config.0 1 4", zonesLost},
+		"zones that stay behind": {
+			strings.Replace(zoned, "zone config.0 1 4 m o\n", "", 1) +
+				"plain zone config.0 1 4 m o hot\nmajority config.0 1 4", zonesLeft,
+		},
+		"a drop takes zones along": {
+			"zone config.0 1 3 m o hot\ntable 1 4 drop\nzone config.0 1 4 m o\n" +
+				"majority config.0 1 4", "",
+		},
+		"a drop leaves zones": {
+			"zone config.0 1 3 m o hot\ntable 1 4 drop\nmajority config.0 1 4", zonesLeft,
+		},
 		"zones that are others": {
 			zoned + "plain zone config.0 1 4 m p hot\nmajority config.0 1 4", zonesLost,
 		},
@@ -102,6 +113,25 @@ func TestChunkDates(t *testing.T) {
 	e.Step, e.Node, e.Chunks[1].Since = 9, "config.0", 0
 	o.Observe(e)
 	expectSignature(t, o, wrongDate)
+}
+
+// A renamed collection begins then, not when the former one did.
+func TestRenamedBeginsThen(t *testing.T) {
+	for since, want := range map[uint64]verdict.Signature{5: wrongDate, 6: ""} {
+		o := observe(t, four+"table 1 3 drop\n")
+		e := trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: 4, NS: "test.plain", Why: "renameFrom test.docs",
+			Chunks:      chunks([]string{"-..g=a@1|0", "g..m=a@1|1*", "m..t=a@1|2", "t..+=b@1|3"}),
+			ClusterTime: 7,
+		}.Event()
+		e.Step, e.Node = 9, "config.0"
+		for i := range e.Chunks {
+			c := &e.Chunks[i]
+			c.Since, c.History[0].ValidAfter, c.Epoch = since, since, "other"
+		}
+		o.Observe(e)
+		expectSignature(t, o, want)
+	}
 }
 
 // Chunks are joined without being asked for once no snapshot can ask where their parts were.

@@ -14,17 +14,18 @@ var incarnationRule = verdict.Checker{
 	Name: "ddl",
 	Promise: "A dropped collection accepts no client's write, and a migration that began " +
 		"before the drop neither copies nor deletes anything in a new collection of the same " +
-		"name. A renamed collection keeps its zones.",
+		"name. A renamed collection keeps its zones, and a dropped one leaves none behind.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
 		copiedAnother:  "a migration copied into a later collection of the same name",
 		zonesLost:      "a renamed collection is not in the zones that it was in before",
+		zonesLeft:      "a name has zones although its collection was dropped or renamed",
 	},
 }
 
 var _ = declare(90, incarnationRule, func(o *Oracle) hooks {
-	z := &renamedZones{Oracle: o}
+	z := &zonesOfNames{Oracle: o}
 	return hooks{event: func(e *trace.Event) {
 		o.judgeIncarnation(e)
 		z.judge(e)
@@ -37,6 +38,7 @@ const (
 	deletedAnother verdict.Signature = "deletion-in-recreated-collection"
 	copiedAnother  verdict.Signature = "clone-into-recreated-collection"
 	zonesLost      verdict.Signature = "zones-lost-by-rename"
+	zonesLeft      verdict.Signature = "zones-left-behind"
 )
 
 // followDrop notes when a majority of the config server has a drop.
@@ -104,9 +106,9 @@ func (o *Oracle) mixedLives(
 	}, dropped)
 }
 
-// renamedZones is the memory of incarnationRule about zones. An entry that renames a collection says
-// so in several events, in whatever order.
-type renamedZones struct {
+// zonesOfNames is the memory of incarnationRule about zones. An entry that drops or renames a
+// collection says so in several events, in whatever order.
+type zonesOfNames struct {
 	*Oracle
 	// term and index are the newest entry of the config server, before is what was known of the
 	// cluster when it came.
@@ -114,16 +116,18 @@ type renamedZones struct {
 	before      *model.Cluster
 	// from and to are the names if that entry renames a collection, at a step.
 	from, to string
-	step     uint64
+	// gone are the names whose collection is gone after that entry.
+	gone []string
+	step uint64
 }
 
 // judge takes the entries of the config server's leader one after the other.
-func (z *renamedZones) judge(e *trace.Event) {
+func (z *zonesOfNames) judge(e *trace.Event) {
 	config := z.world.Set(model.Config)
 	switch e.Kind {
 	case trace.Elected:
 		if e.Shard == config.Name {
-			z.from, z.index = "", 0 // whether the new one has the entry is open
+			z.from, z.gone, z.index = "", nil, 0 // whether the new one has the entry is open
 		}
 		return
 	case trace.Majority:
@@ -144,11 +148,15 @@ func (z *renamedZones) judge(e *trace.Event) {
 	}
 	if from := e.FormerName(); from != "" {
 		z.from, z.to, z.step = from, e.NS, e.Step
+		z.gone = append(z.gone, from)
+	} else if e.Change() == trace.Dropped {
+		z.gone, z.step = append(z.gone, e.NS), e.Step
 	}
 }
 
 // judgeEntry judges the entry that is complete now.
-func (z *renamedZones) judgeEntry() {
+func (z *zonesOfNames) judgeEntry() {
+	z.judgeLeft()
 	if z.from == "" {
 		return
 	}
@@ -165,4 +173,21 @@ func (z *renamedZones) judgeEntry() {
 			from, to, z.span(lo, hi), zone),
 		Because: []string{"it was under the former name, and no operator has taken it out"},
 	}, z.step)
+}
+
+// judgeLeft: the next collection of that name would be held to zones that nobody gave it.
+func (z *zonesOfNames) judgeLeft() {
+	now := z.world.LatestCluster()
+	for _, ns := range z.gone {
+		if ns == z.to && z.from != "" || now == nil || !now.Zoned(ns) {
+			continue
+		}
+		z.reportOf(incarnationRule, verdict.Violation{
+			Signature: zonesLeft,
+			NS:        ns,
+			Broke:     fmt.Sprintf("ranges of %s are still of zones", ns),
+			Because:   []string{"its collection was dropped, or has another name now"},
+		}, z.step)
+	}
+	z.gone = nil
 }

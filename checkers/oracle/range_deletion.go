@@ -143,6 +143,43 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 	}
 }
 
+// AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only when
+// the donor has deleted what it had of it; and what it returns when the answer has come, with
+// whether the range has moved. Of several migrations there since then, nobody knows which one the
+// answer is about. In 4.2 no deletion is on record.
+func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool)) {
+	asked := o.step
+	return func(moved bool) {
+		if !moved || o.drops[ns] >= asked {
+			return
+		}
+		var since []*move
+		for _, m := range o.moves {
+			if m.ns == ns && m.to == to && m.began > asked && m.min < hi && lo < m.max {
+				since = append(since, m)
+			}
+		}
+		if len(since) == 1 {
+			o.judgeAwaited(since[0], asked)
+		}
+	}
+}
+
+func (o *Oracle) judgeAwaited(m *move, asked uint64) {
+	if m.committed == 0 || !slices.Contains(m.promised, m.from) ||
+		slices.Contains(m.cleaned, m.from) {
+		return
+	}
+	o.report(deletionRule, verdict.Violation{
+		Signature: cleanedTooEarly,
+		NS:        m.ns,
+		Broke: fmt.Sprintf("the migration of %s to %s was answered, with waitForDelete",
+			o.span(m.min, m.max), m.to),
+		Because: []string{fmt.Sprintf("its deletion on %s has been on record since it began, "+
+			"after it was asked for at step %d", m.from, asked)},
+	}, asked)
+}
+
 // deletionsOf are the deletions that a shard has on record, of the collection that has the name
 // now.
 func (o *Oracle) deletionsOf(shard, ns string) (of []deletion) {

@@ -1,10 +1,43 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
+
+// An answer that waits for the deletion comes when the donor has it on record no more.
+func TestAwaitedDeletion(t *testing.T) {
+	const over = "clean a.0 1 2 c\ntask a.0 m1 - m done 1\n"
+	start, rest, _ := strings.Cut(moved, "state a.0 m1")
+	begun := "state a.0 m1" + rest
+	begun = strings.Replace(begun, "receive b.0 m1 - m kClone\n",
+		"receive b.0 m1 - m kClone\ntask a.0 m1 - m pending 0\n", 1)
+	for name, c := range map[string]struct {
+		before, between string
+		failed          bool
+		signature       verdict.Signature
+	}{
+		"it is done":                  {before: start, between: begun + over},
+		"it is on record":             {before: start, between: begun, signature: cleanedTooEarly},
+		"the answer is an error":      {before: start, between: begun, failed: true},
+		"it was moved before":         {before: start + begun},
+		"nobody counts on its record": {before: start, between: "state a.0 m1" + rest},
+		"the collection was dropped": {
+			before: start, between: begun + "table 1 3 drop\nmajority config.0 1 3\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.lines(t, c.before)
+			answered := s.o.AwaitsDeletion("test.docs", bound("-"), bound("m"), "b")
+			s.lines(t, c.between)
+			answered(!c.failed)
+			expectOf(t, s.o, deletionRule, c.signature)
+		})
+	}
+}
 
 // A shard that answers that its deletions are done has none of those on record that were there when
 // it was asked.

@@ -36,8 +36,13 @@ func (m movements) MoveRange(what scenario.Migration) []target.Step {
 	return oneStep(func(t env.Task) error {
 		m.oracle.MovesRange(req.NS, string(req.Min), string(req.Max))
 		answered := m.oracle.Asked(factOf(&req))
+		deleted := func(bool) {}
+		if req.WaitDelete {
+			deleted = m.oracle.AwaitsDeletion(req.NS, string(req.Min), string(req.Max), req.To)
+		}
 		err := m.client.MoveRange(t, req, m.wait)
 		answered(err == nil)
+		deleted(err == nil)
 		return err
 	})
 }
