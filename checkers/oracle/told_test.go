@@ -11,6 +11,7 @@ import (
 // What an operator is told may be what was so at any moment since the question, and nothing else.
 func TestTold(t *testing.T) {
 	const ns = "test.docs"
+	const off = "mode config.0 1 2 off\nmajority config.0 1 2"
 	draining := ShardLine("a", true, 0, nil)
 	for name, c := range map[string]struct {
 		question       Question
@@ -20,8 +21,8 @@ func TestTold(t *testing.T) {
 		"the mode":              {BalancerMode(), "", "full", ""},
 		"another mode":          {BalancerMode(), "", "off", toldWrong},
 		"no answer":             {BalancerMode(), "", "", ""},
-		"the mode before":       {BalancerMode(), "mode config.0 1 2 off\nmajority config.0 1 2", "full", ""},
-		"the mode after":        {BalancerMode(), "mode config.0 1 2 off\nmajority config.0 1 2", "off", ""},
+		"the mode before":       {BalancerMode(), off, "full", ""},
+		"the mode after":        {BalancerMode(), off, "off", ""},
 		"a mode of no majority": {BalancerMode(), "mode config.0 1 2 off", "off", toldWrong},
 		"a shard too few":       {ShardList(), "", ShardLine("a", false, 0, nil), toldWrong},
 		"one that drains":       {ShardList(), "", draining, toldWrong},
