@@ -11,8 +11,8 @@ import (
 // Cluster is what operators have said of the balancer, of shards, zones and collections. It is
 // never changed; nil is that of which nothing is known.
 type Cluster struct {
-	// Mode is the balancer's, full when nobody has set it (protocol 14.3); Window is like 23:00-7:00, empty for all
-	// day.
+	// Mode is the balancer's, full when nobody has set it (protocol 14.3); Window is like
+	// 23:00-7:00, empty for all day.
 	Mode   trace.BalancerMode
 	Window string
 	shards map[string]shardState

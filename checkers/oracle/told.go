@@ -115,7 +115,8 @@ func ShardLine(name string, draining bool, maxBytes int64, zones []string) strin
 	return line + " " + strings.Join(zones, ",")
 }
 
-// ChunkList asks for the chunks of a collection; the answer has a ChunkLine of each, by lower bound.
+// ChunkList asks for the chunks of a collection; the answer has a ChunkLine of each, by lower
+// bound.
 func ChunkList(ns string) Question {
 	return Question{What: "the chunks of " + ns, NS: ns, right: func(o *Oracle) string {
 		if !o.world.Sharded(ns) {

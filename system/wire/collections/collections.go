@@ -153,8 +153,9 @@ func (s service) listDatabases(t env.Task, r *request.Request) (bson.D, error) {
 
 // inCatalog are the namespaces that can be read in the database config.
 var inCatalog = []string{
-	configsvr.Changelog, configsvr.Chunks, configsvr.Collections, configsvr.Databases,
-	configsvr.Settings, configsvr.Shards, configsvr.Tags, "config.version",
+	"config.actionlog", configsvr.Changelog, configsvr.Chunks, configsvr.Collections,
+	configsvr.Databases, configsvr.Locks, configsvr.Migrations, configsvr.Settings,
+	configsvr.Shards, configsvr.Tags, "config.version",
 }
 
 func (s service) namespaces(t env.Task, db string) ([]command.ListedCollection, error) {
@@ -252,10 +253,36 @@ func (s service) collStats(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := s.d.Table(t, ns)
-	sharded := err == nil && !table.Collection().Unsharded
-	return reply.Result(
-		bson.E{Key: "ns", Value: ns}, bson.E{Key: "sharded", Value: sharded}), nil
+	stats, err := deployment.Ask[command.CollStatsReply](t, s.d, &command.CollStats{NS: ns})
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		stats, err = &command.CollStatsReply{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all command.ShardExtent
+	shards := bson.D{}
+	for _, x := range stats.Shards {
+		all.Chunks += x.Chunks
+		all.Documents += x.Documents
+		all.Bytes += x.Bytes
+		shards = append(shards, bson.E{Key: x.Shard, Value: append(
+			bson.D{{Key: "ns", Value: ns}}, sizes(x)...)})
+	}
+	doc := append(bson.D{
+		{Key: "ns", Value: ns}, {Key: "sharded", Value: stats.Sharded},
+	}, sizes(all)...)
+	return reply.Result(append(doc,
+		bson.E{Key: "nchunks", Value: int64(all.Chunks)},
+		bson.E{Key: "shards", Value: shards})...), nil
+}
+
+// sizes are the fields of statistics about documents.
+func sizes(x command.ShardExtent) bson.D {
+	return bson.D{
+		{Key: "count", Value: x.Documents}, {Key: "size", Value: x.Bytes},
+		{Key: "avgObjSize", Value: x.AvgObjSize()},
+	}
 }
 
 func (s service) dbStats(t env.Task, r *request.Request) (bson.D, error) {

@@ -1,0 +1,112 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// What an operator is told may be what was so at any moment since the question, and nothing else.
+func TestTold(t *testing.T) {
+	const ns = "test.docs"
+	const off = "mode config.0 1 2 off\nmajority config.0 1 2"
+	draining := ShardLine("a", true, 0, nil)
+	for name, c := range map[string]struct {
+		question       Question
+		script, answer string
+		signature      verdict.Signature
+	}{
+		"the mode":              {BalancerMode(), "", "full", ""},
+		"another mode":          {BalancerMode(), "", "off", toldWrong},
+		"no answer":             {BalancerMode(), "", "", ""},
+		"the mode before":       {BalancerMode(), off, "full", ""},
+		"the mode after":        {BalancerMode(), off, "off", ""},
+		"a mode of no majority": {BalancerMode(), "mode config.0 1 2 off", "off", toldWrong},
+		"a shard too few":       {ShardList(), "", ShardLine("a", false, 0, nil), toldWrong},
+		"one that drains":       {ShardList(), "", draining, toldWrong},
+		"chunks of the past": {
+			ChunkList(ns), "", (&Oracle{show: New(nil).show}).ChunkLine("\x00", "\xff", "b", false),
+			toldWrong,
+		},
+		"chunks of nothing": {ChunkList("test.none"), "", "[a, b) on a", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: observe(t, three)}
+			s.step = s.o.step
+			told := s.o.Asks(c.question)
+			s.lines(t, c.script)
+			told(c.answer)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// The status of a collection is judged by what shards have told the primary, by what they have when
+// it has asked none, and not at all when something changed meanwhile.
+func TestStatus(t *testing.T) {
+	weigh := func(shard string, bytes int64) *trace.Event {
+		return trace.WeighedEvent{Peer: shard, NS: "test.docs", Bytes: bytes}.Event()
+	}
+	even := []*trace.Event{weigh("a", 100), weigh("b", 100), weigh("c", 100)}
+	heavy := []*trace.Event{weigh("a", 900), weigh("b", 0), weigh("c", 0)}
+	changed := append(even, trace.BalancerStateEvent{Shard: "config", Term: 1, Index: 2}.Event())
+	for name, c := range map[string]struct {
+		during    []*trace.Event
+		has       map[string]int64
+		violation string
+		signature verdict.Signature
+	}{
+		"even":                     {even, nil, "", ""},
+		"heavy":                    {heavy, nil, "chunksImbalance", ""},
+		"heavy and told compliant": {heavy, nil, "", toldWrong},
+		"even and told otherwise":  {even, nil, "chunksImbalance", toldWrong},
+		"another violation":        {heavy, nil, "draining", toldWrong},
+		"not asked, and even":      {nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
+		"not asked, and heavy":     {nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong},
+		"changed meanwhile":        {changed, nil, "chunksImbalance", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Views(func(string) *balance.Round {
+				state := uneven()
+				state.BySize = true
+				return state
+			})
+			s.lines(t, "elected config.0 1 0 1:0")
+			told := s.o.AsksStatus("test.docs", func() map[string]int64 { return c.has })
+			for _, e := range c.during {
+				s.step++
+				e.Step, e.Node = s.step, "config.0"
+				s.o.Observe(e)
+			}
+			told(c.violation, true)
+			expectOf(t, s.o, toldRule, c.signature)
+		})
+	}
+}
+
+// How a collection lies on the shards is judged when nothing of it was written since the question.
+func TestExtents(t *testing.T) {
+	right, wrong := ExtentLine("a", 1, 2, 80), ExtentLine("a", 1, 2, 40)
+	for name, c := range map[string]struct {
+		script, answer string
+		signature      verdict.Signature
+	}{
+		"right":               {"", right, ""},
+		"wrong":               {"", wrong, toldWrong},
+		"no answer":           {"", "", ""},
+		"written meanwhile":   {"user a.0 1 9 k 1", wrong, ""},
+		"after a first fault": {"fault a.0 crash", wrong, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: observe(t, three)}
+			s.step = s.o.step
+			told := s.o.AsksExtents("test.docs")
+			s.lines(t, c.script)
+			told(c.answer, right)
+			expectOf(t, s.o, toldRule, c.signature)
+		})
+	}
+}
