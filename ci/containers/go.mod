@@ -7,6 +7,7 @@ require (
 	github.com/moby/moby/client v0.6.2
 	github.com/shardproof/shardproof v0.0.0
 	github.com/testcontainers/testcontainers-go v0.45.0
+	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
 
 require (
@@ -60,7 +61,6 @@ require (
 	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
 	github.com/yusufpapurcu/wmi v1.2.4 // indirect
 	go.etcd.io/raft/v3 v3.6.0 // indirect
-	go.mongodb.org/mongo-driver/v2 v2.9.3 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.69.0 // indirect
 	go.opentelemetry.io/otel v1.44.0 // indirect

@@ -12,6 +12,7 @@
 package attack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -154,6 +155,18 @@ func (p *Params) drawFaults(s *scenario.Scenario, source keyed.Source) {
 		s.Faults = append(s.Faults, f)
 		at += d.between("gap", p.Between/2, p.Between*3/2)
 	}
+}
+
+// InOrder is a schedule by the times of its lines; a schedule by hand may be in any order.
+func InOrder(s *scenario.Scenario) *scenario.Scenario {
+	by := *s
+	by.Migrations = slices.SortedStableFunc(slices.Values(s.Migrations),
+		func(a, b scenario.Migration) int { return cmp.Compare(a.At, b.At) })
+	by.Commands = slices.SortedStableFunc(slices.Values(s.Commands),
+		func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
+	by.Faults = slices.SortedStableFunc(slices.Values(s.Faults),
+		func(a, b scenario.Fault) int { return cmp.Compare(a.When.At, b.When.At) })
+	return &by
 }
 
 // Check says what keeps a schedule from being carried out.

@@ -211,6 +211,17 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
+// A schedule by hand is carried out by its times.
+func TestInOrder(t *testing.T) {
+	s := attack.InOrder(&scenario.Scenario{Faults: []scenario.Fault{
+		{ID: 1, When: scenario.Trigger{At: 2}}, {ID: 2, When: scenario.Trigger{At: 1}},
+	}, Migrations: []scenario.Migration{{ID: 1, At: 2}, {ID: 2, At: 1}},
+		Commands: []scenario.Command{{At: 2}, {At: 1}}})
+	if s.Faults[0].ID != 2 || s.Migrations[0].ID != 2 || s.Commands[0].At != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // What a schedule cannot have is refused with what to write.
 func TestRefused(t *testing.T) {
 	good := attack.Draw(attack.Params{Seed: 1, For: time.Second, Keys: 10,

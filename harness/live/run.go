@@ -66,6 +66,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Schedule = attack.InOrder(o.Schedule)
 	c := o.Schedule.Collections[0]
 	starting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -26,8 +26,12 @@ type client struct {
 	number  int64 // of the newest statement
 }
 
-// resent is how many percent of acknowledged statements a client that retries sends again.
-const resent = 4
+// Of acknowledged statements a client that retries takes so many percent for lost, waits for an
+// answer up to so long, and sends them again: time for a movement to begin and to end.
+const (
+	lostAnswers = 4
+	mostSilence = 2 * time.Second
+)
 
 // NewClient implements live.System.
 func (d *Deployment) NewClient(id int) live.Client {
@@ -77,8 +81,9 @@ func (c *client) write(ctx context.Context, op *scenario.Op, s statement) target
 		answer, again := classify(err)
 		if err == nil {
 			s.read(reply, &result)
-			if c.retries && known.Retries() == 0 && rand.IntN(100) < resent {
-				answer, again = attack.Open, true // as if the answer had got lost
+			if c.retries && known.Retries() == 0 && rand.IntN(100) < lostAnswers {
+				answer, again = attack.Open, true
+				pause(ctx, rand.N(mostSilence))
 			}
 		} else {
 			last = err
@@ -100,8 +105,12 @@ func (c *client) attempt(ctx context.Context, database string, command bson.D) (
 
 // wait pauses before the next attempt, longer each time; false means that time is up.
 func wait(ctx context.Context, retries int) bool {
-	pause := min(20*time.Millisecond<<min(retries, 6), time.Second)
-	timer := time.NewTimer(pause/2 + rand.N(pause))
+	d := min(20*time.Millisecond<<min(retries, 6), time.Second)
+	return pause(ctx, d/2+rand.N(d))
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
