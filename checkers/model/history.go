@@ -37,6 +37,11 @@ func (s *Set) Remembers(e *trace.Event) bool {
 	return s.DurableHistory()[statementID(e)].Hash == uint64(e.Txn())
 }
 
+// Refuses reports whether a majority would not execute the statement of an execution again.
+func (s *Set) Refuses(e *trace.Event) bool {
+	return s.DurableHistory().Refuses(statementID(e), Doc{Hash: uint64(e.Txn())})
+}
+
 // In are the statements that touched keys of the namespace in [lo, hi), or such keys under another
 // name of the same collection, of which of says whether a statement is one. Only those count of the
 // newest transaction of their sessions: those that their clients may still try again.

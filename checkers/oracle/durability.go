@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // durabilityRule is durability. What the donor had when it blocked writes is what must have
@@ -16,7 +17,8 @@ var durabilityRule = verdict.Checker{
 	Name: "durability",
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
 		"exactly the documents that the donor had, and knows every statement that the donor " +
-		"has executed on them, so that no retry is executed again.",
+		"has executed on them, so that no retry is executed again. It is told of no statement " +
+		"that its donor may still lose.",
 	Signatures: verdict.Meanings{
 		notMoved: "a majority of the recipient lacks a document at the commit",
 		movedStale: "a majority of the recipient has an older version of a document at the " +
@@ -28,11 +30,12 @@ var durabilityRule = verdict.Checker{
 			"commit",
 		rememberedYet: "only the recipient's primary, and no majority, knows an executed " +
 			"statement at the commit",
+		importedYet: "the recipient recorded a statement that no majority of the donor has",
 	},
 }
 
 var _ = declare(50, durabilityRule, func(o *Oracle) hooks {
-	return hooks{commit: o.judgeDurability}
+	return hooks{event: o.judgeImported, commit: o.judgeDurability}
 })
 
 // The signatures of durability violations.
@@ -43,6 +46,7 @@ const (
 	notDurableYet verdict.Signature = "commit-before-majority"
 	notRemembered verdict.Signature = "commit-without-statement"
 	rememberedYet verdict.Signature = "commit-before-statement-majority"
+	importedYet   verdict.Signature = "imported-before-majority"
 )
 
 func (o *Oracle) judgeDurability(w *model.Write) {
@@ -107,6 +111,28 @@ func (o *Oracle) reportDifference(
 			sent.Hash, r.From, durable.Hash, r.To),
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
+}
+
+// judgeImported: if the donor loses the write, nobody has it, and a retry would be told that it was
+// executed (protocol 7).
+func (o *Oracle) judgeImported(e *trace.Event) {
+	if e.Kind != trace.Executed || e.Actor != trace.Session || e.Statement() < 0 ||
+		!o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	m := o.moves[e.Migration()]
+	if m == nil || m.from == "" || m.committed != 0 || m.ended != 0 ||
+		o.world.Set(m.from).Refuses(e) {
+		return
+	}
+	o.report(durabilityRule, verdict.Violation{
+		Signature: importedYet,
+		NS:        e.NS,
+		Key:       o.show(e.Key),
+		Broke: fmt.Sprintf("%s recorded statement %d of transaction %d of session %s, in "+
+			"migration %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Migration()),
+		Because: []string{fmt.Sprintf("no majority of %s, the donor, has it on record", m.from)},
+	})
 }
 
 // compareHistory: of what the donor has on record and a client may try again, the recipient

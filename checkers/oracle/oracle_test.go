@@ -612,6 +612,14 @@ func TestStepOracles(t *testing.T) {
 			), lateDonor,
 		},
 		"donor blocks writes after the end": {given + "block a.0 m1", lateSection},
+		"history that the donor may lose": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 c s 5 0 m1", 1),
+			importedYet,
+		},
+		"history that the donor has": {
+			strings.NewReplacer("import b.0 1 2 c s 5 0",
+				"majority a.0 1 1\nimport b.0 1 2 c s 5 0 m1").Replace(known), "",
+		},
 		"history after the end":             {given + "import b.0 1 2 c s 5 0 m1", lateHistory},
 		"history after the commit":          {known + "import b.0 1 3 c s 5 1 m1", lateHistory},
 		"donor deletes what it keeps":       {given + "clean a.0 1 2 c m1", deletedOwned},
