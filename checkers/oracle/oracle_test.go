@@ -617,12 +617,12 @@ func TestStepOracles(t *testing.T) {
 			importedYet,
 		},
 		"history that the donor has": {
-			strings.NewReplacer("import b.0 1 2 c s 5 0",
-				"majority a.0 1 1\nimport b.0 1 2 c s 5 0 m1").Replace(known), "",
+			strings.NewReplacer("execute a.0 1 1 c", "execute a.0 1 3 c", "import b.0 1 2 c s 5 0",
+				"majority a.0 1 3\nimport b.0 1 2 c s 5 0 m1").Replace(known), "",
 		},
-		"history after the end":             {given + "import b.0 1 2 c s 5 0 m1", lateHistory},
-		"history after the commit":          {known + "import b.0 1 3 c s 5 1 m1", lateHistory},
-		"donor deletes what it keeps":       {given + "clean a.0 1 2 c m1", deletedOwned},
+		"history after the end":       {given + "import b.0 1 2 c s 5 0 m1", lateHistory},
+		"history after the commit":    {known + "import b.0 1 3 c s 5 1 m1", lateHistory},
+		"donor deletes what it keeps": {given + "clean a.0 1 2 c m1", deletedOwned},
 		"deleted before the decision": {
 			strings.Split(given, "decide")[0] + "clean b.0 1 2 d m1", deletedReceived,
 		},
