@@ -44,7 +44,7 @@ type night struct {
 	folder   string // of this night
 	// before is what earlier nights knew.
 	before map[string]failuredb.Status
-	record   record
+	record record
 }
 
 // record is what a night leaves for those who look at many.
