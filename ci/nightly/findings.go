@@ -74,8 +74,8 @@ func (n *night) lookInto() error {
 // shrinkFor is how long the failure of one signature is shrunk; a night is longer by that.
 func (n *night) shrinkFor() time.Duration { return min(n.budget/20, 10*time.Minute) }
 
-// explain puts a kept run into a folder of its signature, with a page and the smallest scenario that
-// fails so.
+// explain puts a kept run into a folder of its signature, with a page and the smallest scenario
+// that fails so.
 func (n *night) explain(f *finding, kept string) error {
 	f.Folder = strings.ReplaceAll(f.Signature, "/", "--")
 	folder := filepath.Join(n.folder, f.Folder)

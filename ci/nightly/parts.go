@@ -115,13 +115,17 @@ const (
 	timeOfBug = 30 * time.Second
 )
 
+// timeOfKill is about how long a kill and the recovery from it take.
+const timeOfKill = 6 * time.Second
+
 func (n *night) driverSuite(ctx context.Context) (string, error) {
 	return n.make(ctx, "driver-suite")
 }
 
 func (n *night) kills(ctx context.Context) (string, error) {
 	until, _ := ctx.Deadline()
-	return n.make(ctx, "kills", fmt.Sprintf("KILLS=%d", max(3, int(time.Until(until)/(6*time.Second)))))
+	most := max(3, int(time.Until(until)/timeOfKill))
+	return n.make(ctx, "kills", fmt.Sprintf("KILLS=%d", most))
 }
 
 func (n *night) attack(ctx context.Context) (string, error) { return n.make(ctx, "attack") }

@@ -74,8 +74,8 @@ func buildName() string {
 	return commit
 }
 
-// versionText is the version of the module, the commit as far as it is known, the hash of the program
-// by which two builds can be told apart, and Go's version.
+// versionText is the version of the module, the commit as far as it is known, the hash of the
+// program by which two builds can be told apart, and Go's version.
 func versionText() string {
 	parts := []string{"unknown"}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

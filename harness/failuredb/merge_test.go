@@ -12,9 +12,9 @@ import (
 	"github.com/shardproof/shardproof/harness/failuredb"
 )
 
-// TestMerge: several machines begin a night with the same memory. Merged, they know what one machine
-// would that had seen it all in the order of time: no line of their past counts twice, and what is
-// new to one is new to all.
+// TestMerge: several machines begin a night with the same memory. Merged, they know what one
+// machine would that had seen it all in the order of time: no line of their past counts twice, and
+// what is new to one is new to all.
 func TestMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "merge")

@@ -29,8 +29,8 @@ var painted = []struct {
 		bold},
 }
 
-// colouring paints the words at the beginning of lines that are written to it whole. Pieces of lines
-// pass as they are.
+// colouring paints the words at the beginning of lines that are written to it whole. Pieces of
+// lines pass as they are.
 type colouring struct {
 	out    io.Writer
 	inLine bool

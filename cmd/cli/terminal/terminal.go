@@ -2,8 +2,8 @@
 // line of progress, and colour.
 //
 // Promise: no line of a table is wider than a hundred columns, unless a single word or the columns
-// before it are; the line of progress never wraps. What is no terminal gets plain lines, and NO_COLOR
-// is honoured.
+// before it are; the line of progress never wraps. What is no terminal gets plain lines, and
+// NO_COLOR is honoured.
 package terminal
 
 import (
