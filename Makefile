@@ -146,9 +146,9 @@ fleet: build
 nightly: build
 	$(GO) run ./ci/nightly -for $(NIGHTLY)
 
-## page-test: the page of a run in headless Chromium, which must be installed
+## page-test: the pages of runs and campaigns in headless Chromium, which must be installed
 page-test:
-	$(GO) test -count=1 -tags browser ./harness/report
+	$(GO) test -count=1 -v -run 'Page|Light|Errors|Opens|InBrowser' -tags browser ./harness/report ./harness/overview
 
 ## page-shots: pictures of the demo's page for the documentation; make demo comes first
 page-shots:
@@ -156,6 +156,10 @@ page-shots:
 	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
 		-page "$$(pwd)/$$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1)report.html" \
 		-shots "$$(pwd)/docs/pictures"
+	rm -rf out/pages && bin/shardproof-demo run --seeds 100 --keep-going --memory out/pages || test $$? -eq 1
+	bin/shardproof-demo report out/pages || test $$? -eq 1
+	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
+		-page "$$(pwd)/out/pages/report.html" -name campaign -shots "$$(pwd)/docs/pictures"
 
 build:
 	@mkdir -p bin

@@ -26,7 +26,7 @@ var simulated = []string{"system", "faults", "workloads", "checkers", "harness"}
 
 var real = []string{
 	"system/live", "harness/campaign", "harness/parallel", "harness/rundir", "harness/failuredb",
-	"harness/live",
+	"harness/live", "harness/overview",
 }
 
 // fronts are packages that meet the real world themselves; what lies in their folders does not.

@@ -2,7 +2,8 @@
 // share the seeds, some of them are killed and started again with the same command, their folders
 // are merged, and the result is compared, seed for seed, with that of a single process.
 //
-// Exit codes: 0 they are the same, 4 a process could not do its work, 5 they differ, 64 wrong flags.
+// Exit codes: 0 they are the same, 4 a process could not do its work, 5 they differ, 64 wrong
+// flags.
 package main
 
 import (

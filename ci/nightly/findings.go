@@ -27,6 +27,8 @@ type finding struct {
 	Smallest string `json:"smallest,omitempty"`
 	Broke    string `json:"broke,omitempty"`
 	Page     string `json:"page,omitempty"`
+	// Problem is what kept it from being explained.
+	Problem string `json:"problem,omitempty"`
 }
 
 // isNews says whether somebody must look at it.
@@ -61,7 +63,7 @@ func (n *night) lookInto() error {
 			Build: e.Last.Build, Runs: e.Times}
 		if f.isNews() && len(e.Cases) > 0 {
 			if err := n.explain(&f, e.Cases[0]); err != nil {
-				return fmt.Errorf("%s could not be explained: %w", e.Signature, err)
+				f.Problem = err.Error() // what is new is told, whatever else goes wrong
 			}
 		}
 		n.record.Findings = append(n.record.Findings, f)
@@ -72,8 +74,8 @@ func (n *night) lookInto() error {
 // shrinkFor is how long the failure of one signature is shrunk; a night is longer by that.
 func (n *night) shrinkFor() time.Duration { return min(n.budget/20, 10*time.Minute) }
 
-// explain puts a kept run into a folder of its signature, with a page and the smallest scenario that
-// fails so.
+// explain puts a kept run into a folder of its signature, with a page and the smallest scenario
+// that fails so.
 func (n *night) explain(f *finding, kept string) error {
 	f.Folder = strings.ReplaceAll(f.Signature, "/", "--")
 	folder := filepath.Join(n.folder, f.Folder)
@@ -83,21 +85,29 @@ func (n *night) explain(f *finding, kept string) error {
 	}
 	f.Page = filepath.Join(f.Folder, kept, "report.html")
 	limit := n.shrinkFor()
-	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
-	defer cancel()
-	text, err := n.run(ctx, n.tool, "shrink", "--for", limit.String(), run)
-	if err == nil || strings.Contains(string(text), "Smallest") {
-		f.Smallest = row(string(text), "Smallest")
+	text, shrinkErr := n.within(limit+time.Minute, "shrink", "--for", limit.String(), run)
+	if f.Smallest = row(text, "Smallest"); f.Smallest == "" {
+		f.Problem = fmt.Sprintf("it could not be made small (%v)", shrinkErr)
 	}
 	// The page of a run that was shrunk begins with the smallest scenario. Its exit code says that
-	// the run fails.
-	_, pageErr := n.run(ctx, n.tool, "report", run)
-	if errors.Is(pageErr, errNoTime) {
-		return pageErr
+	// the run fails; the run has a plainer page already.
+	if _, err := n.within(pageFor, "report", run); errors.Is(err, errNoTime) {
+		f.Problem = "its page could not be renewed in time"
 	}
 	story, err := os.ReadFile(filepath.Join(run, "story.md"))
 	f.Broke = row(string(story), "Broke")
 	return err
+}
+
+// pageFor is how long the page of a run may take.
+const pageFor = 5 * time.Minute
+
+// within runs the tool for at most so long.
+func (n *night) within(limit time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	text, err := n.run(ctx, n.tool, args...)
+	return string(text), err
 }
 
 // row is the text of a row of a failure block, in one line.

@@ -3,8 +3,8 @@
 // new it shrinks and explains, in a report that begins with a paragraph for an issue.
 //
 // Promise: a night is red when a signature is new or came back, or when a part fails; what is known
-// is told and leaves it green. What a part has found is kept when a later one fails, or the night is
-// killed.
+// is told and leaves it green. What a part has found is kept when a later one fails, or the night
+// is killed.
 //
 // Refusal: it judges no run: the tool does that, and the memory says what is new.
 //
@@ -44,7 +44,7 @@ type night struct {
 	folder   string // of this night
 	// before is what earlier nights knew.
 	before map[string]failuredb.Status
-	record   record
+	record record
 }
 
 // record is what a night leaves for those who look at many.

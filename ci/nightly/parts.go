@@ -115,13 +115,17 @@ const (
 	timeOfBug = 30 * time.Second
 )
 
+// timeOfKill is about how long a kill and the recovery from it take.
+const timeOfKill = 6 * time.Second
+
 func (n *night) driverSuite(ctx context.Context) (string, error) {
 	return n.make(ctx, "driver-suite")
 }
 
 func (n *night) kills(ctx context.Context) (string, error) {
 	until, _ := ctx.Deadline()
-	return n.make(ctx, "kills", fmt.Sprintf("KILLS=%d", max(3, int(time.Until(until)/(6*time.Second)))))
+	most := max(3, int(time.Until(until)/timeOfKill))
+	return n.make(ctx, "kills", fmt.Sprintf("KILLS=%d", most))
 }
 
 func (n *night) attack(ctx context.Context) (string, error) { return n.make(ctx, "attack") }
@@ -203,6 +207,14 @@ func (n *night) shardproof(ctx context.Context, args ...string) (*results.Docume
 	return &doc, nil
 }
 
+// wrapUp is what a command needs to tell what it has found.
+const wrapUp = 3 * time.Second
+
+// usable is the time until then for a command that must also tell what it has found.
+func usable(until time.Time) string {
+	return max(time.Until(until)-wrapUp, time.Second).Round(time.Second).String()
+}
+
 // seedsOfNight is the distance between the first seeds of two nights.
 const seedsOfNight = 10_000_000
 
@@ -214,7 +226,7 @@ func (n *night) seeds(ctx context.Context) (string, error) {
 		args = append(args, n.campaign...)
 	} else {
 		args = append(args, "--first-seed", fmt.Sprint(n.number*seedsOfNight),
-			"--for", time.Until(until).Round(time.Second).String())
+			"--for", usable(until))
 	}
 	doc, err := n.shardproof(ctx, args...)
 	if doc == nil {
@@ -240,8 +252,9 @@ var swept = [][]string{
 // sweeps sweeps one of the scenarios. What fails goes into the memory, like that of the campaign.
 func (n *night) sweeps(ctx context.Context) (string, error) {
 	until, _ := ctx.Deadline()
+	what := swept[n.number%len(swept)]
 	args := append([]string{"sweep", "--keep-going", "--out", filepath.Join(n.folder, "sweep"),
-		"--for", time.Until(until).Round(time.Second).String()}, swept[n.number%len(swept)]...)
+		"--for", usable(until)}, what...)
 	doc, err := n.shardproof(ctx, args...)
 	if doc == nil {
 		return "", err
@@ -251,8 +264,8 @@ func (n *night) sweeps(ctx context.Context) (string, error) {
 			return "", more
 		}
 	}
-	return fmt.Sprintf("%s: %d runs, %d failed", swept[n.number%len(swept)][len(
-		swept[n.number%len(swept)])-1], int(doc.Counts["runs"]), len(doc.Cases)), err
+	return fmt.Sprintf("%s: %d of %d runs, %d failed", strings.Join(what, " "),
+		int(doc.Counts["runs"]), int(doc.Counts["runs in all"]), len(doc.Cases)), err
 }
 
 // remember tells the memory of a failure that the campaign did not find.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func (n *night) report() string {
 	for _, f := range n.record.Findings {
 		if f.Folder != "" {
 			fmt.Fprintf(&b, "\n## %s\n\n- %s\n- smallest: %s\n- page: `%s`\n- `%s`\n", f.Signature,
-				f.Broke, f.Smallest, f.Page, n.replay(&f))
+				f.Broke, cmp.Or(f.Smallest, f.Problem), f.Page, n.replay(&f))
 		}
 	}
 	return b.String()

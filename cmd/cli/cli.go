@@ -26,6 +26,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/cmd/supervise"
 	"github.com/shardproof/shardproof/harness/target"
 )
@@ -57,6 +58,9 @@ func work(own []*cobra.Command, targets target.Set) int {
 		go supervise.Obey(ctx.Done())
 	}
 	out := &resultWriter{to: os.Stdout}
+	if terminal.Wants(os.Stdout) {
+		out.to = terminal.Colour(os.Stdout)
+	}
 	root := newRoot(targets, own...)
 	root.SetOut(out)
 	root.SetArgs(os.Args[1:])
@@ -152,9 +156,10 @@ func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 			flagMistake(err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
-		newReport(t), newCheck(), newMemory(), newMerge(t), newUpgrade(), newList(t))
+		newReport(t), newCheck(), newMemory(), newMerge(t), newSelfcheck(t), newUpgrade(), newList(t))
 	root.AddCommand(own...)
 	tellMachines(root)
+	completeValues(root, t)
 	nameExamples(root)
 	return root
 }

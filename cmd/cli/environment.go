@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/shardproof/shardproof/harness/rundir"
@@ -73,14 +74,18 @@ func buildName() string {
 	return commit
 }
 
-// versionText is the version of the module, the commit as far as it is known, and Go's version.
+// versionText is the version of the module, the commit as far as it is known, the hash of the
+// program by which two builds can be told apart, and Go's version.
 func versionText() string {
-	version := "unknown"
+	parts := []string{"unknown"}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
+		parts[0] = info.Main.Version
 	}
-	if commit := buildName(); commit != "" {
-		version += ", commit " + commit
+	if commit := buildName(); commit != "" && commit != programHash() {
+		parts = append(parts, "commit "+strings.TrimSuffix(commit, programHash()))
 	}
-	return version + ", " + runtime.Version()
+	if hash := programHash(); hash != "" {
+		parts = append(parts, "build "+hash)
+	}
+	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
 }

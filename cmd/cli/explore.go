@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness/search"
@@ -92,7 +94,7 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 		out:      cmp.Or(f.out, filepath.Join("out", "explore-"+in.Name)),
 		begun:    time.Now(),
 		cpu:      cpuTime(),
-		progress: newProgress(c.ErrOrStderr()),
+		progress: terminal.NewProgress(c.ErrOrStderr()),
 		command:  c,
 	}
 	if err := j.open(); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/cmd/cli/sheet"
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -25,7 +25,7 @@ type exploreJob struct {
 	strategy search.Strategy
 	out      string
 	kept     *keptSearch
-	progress *progress
+	progress *terminal.Progress
 	begun    time.Time
 	cpu      time.Duration // that was used before
 	// searchState is that of the search as a whole, earlier what of it was there before.
@@ -70,7 +70,7 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 		Taken:    j.Taken,
 		Stop:     func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
-	j.progress.clear()
+	j.progress.Clear()
 	return j.tell(err)
 }
 
@@ -86,12 +86,15 @@ func (j *exploreJob) done(_ int, o *search.Outcome) bool {
 		j.kept.met(o.New)
 	}
 	if !o.Passed() {
-		j.progress.clear()
+		j.progress.Clear()
 		j.keep(run, o.Result)
 		j.save()
 	}
-	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s",
-		withCommas(uint64(run)), len(j.Found), j.novelty(run)))
+	j.progress.Show(func() string {
+		return fmt.Sprintf("%s runs, %d failed, %s, %s", withCommas(uint64(run)), len(j.Found),
+			terminal.Pace(run, j.earlier.Sum.Runs, j.earlier.Sum.Runs+j.flags.runs,
+				time.Since(j.begun)), j.novelty(run))
+	})
 	full := !j.flags.keepGoing || j.flags.failures > 0 && len(j.found) >= j.flags.failures
 	return j.err == nil && (len(j.found) == 0 || !full)
 }
@@ -170,7 +173,7 @@ func (j *exploreJob) tell(searched error) error {
 }
 
 func (j *exploreJob) summarise() {
-	w := &sheet.Sheet{}
+	w := &terminal.Sheet{}
 	defer w.Print(j.command.OutOrStdout())
 	s := j.Sum
 	countRuns(j.command, s.Counters, len(j.Found), 0)

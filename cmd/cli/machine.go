@@ -31,7 +31,7 @@ var judging = []string{"run", "explore", "sweep", "race", "check", "replay", "at
 func tellMachines(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		tellMachines(sub)
-		told := append(slices.Clone(judging), "list", "memory", "merge", "report")
+		told := append(slices.Clone(judging), "list", "memory", "merge", "report", "selfcheck")
 		if sub.RunE == nil || !slices.Contains(told, sub.Name()) {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness"
@@ -99,7 +101,7 @@ func (f *raceFlags) race(c *cobra.Command) error {
 		plan:     race.New(pairs, f.passes),
 		begun:    time.Now(),
 		cpu:      cpuTime(),
-		progress: newProgress(c.ErrOrStderr()),
+		progress: terminal.NewProgress(c.ErrOrStderr()),
 		kept:     make(map[string]int),
 	}
 	if err := j.open(pairs); err != nil {
@@ -120,7 +122,7 @@ type raceJob struct {
 	cpu      time.Duration // that was used before
 	before   spent         // by earlier commands
 	noted    time.Time     // when the time was last written down
-	progress *progress
+	progress *terminal.Progress
 	kept     map[string]int // failures, by signature
 	failures int
 	complete bool
@@ -194,7 +196,7 @@ func (j *raceJob) do() error {
 		},
 	})
 	j.complete = err == nil && j.plan.Left() == 0
-	j.progress.clear()
+	j.progress.Clear()
 	j.note(0)
 	if err := errors.Join(err, j.err, j.journal.Close(), j.finish()); err != nil {
 		return &exitError{exitHarness, err}
@@ -219,16 +221,18 @@ func (j *raceJob) outcome(number int) *race.Outcome {
 func (j *raceJob) done(number int, c *race.Case, o *race.Outcome, failed *runner.Result) {
 	if failed != nil {
 		j.failures++
-		j.progress.clear()
+		j.progress.Clear()
 		j.keep(number, c, failed)
 	}
 	j.journal.Append(o.String())
 	j.runs++
 	j.err = errors.Join(j.err, j.journal.Err())
 	j.note(spentEvery)
-	j.progress.text(fmt.Sprintf("%s runs, %s known to be left, %d broke a promise, %s",
-		withCommas(uint64(j.runs)), withCommas(uint64(j.plan.Left())), j.failures,
-		time.Since(j.begun).Round(time.Second)))
+	j.progress.Show(func() string {
+		return fmt.Sprintf("%s runs, %d broke a promise, %s, %s known to be left",
+			withCommas(uint64(j.runs)), j.failures, terminal.Pace(j.runs, len(j.known),
+				j.runs+j.plan.Left(), time.Since(j.begun)), withCommas(uint64(j.plan.Left())))
+	})
 }
 
 // keptOfEach is how many failures with one signature are kept: one cause shows in many runs.

@@ -124,7 +124,8 @@ func (r *remembering) startOver(journal string, notes io.Writer) error {
 // readTotal reads what earlier commands have done. A seed that is not counted there is run again.
 func (r *remembering) readTotal() error {
 	r.before.Sum = campaign.NewSums()
-	there, err := rundir.ReadKept(filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, &r.before)
+	there, err := rundir.ReadKept(
+		filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, &r.before)
 	if err != nil || !there {
 		return err
 	}
@@ -290,7 +291,8 @@ func (r *remembering) keep() error {
 	}
 	err := r.campaign.Sync()
 	if err == nil {
-		err = rundir.WriteKept(filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, r.unkept)
+		err = rundir.WriteKept(
+			filepath.Join(r.Dir(), campaign.TallyFile), campaign.TallySchema, r.unkept)
 	}
 	if err != nil {
 		return fmt.Errorf("the campaign could not be saved: %w", err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness"
@@ -156,8 +158,8 @@ func (f *runFlags) campaign(
 func (f *runFlags) seeded(
 	ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering,
 ) *campaign.Summary {
-	p := newProgress(c.ErrOrStderr())
-	defer p.clear()
+	p := terminal.NewProgress(c.ErrOrStderr())
+	defer p.Clear()
 	return campaign.Run(ctx, campaign.Options{
 		Targets:   f.targets,
 		Draw:      draw,
@@ -167,15 +169,29 @@ func (f *runFlags) seeded(
 		KeepGoing: f.keepGoing,
 		Failures:  f.failures,
 		Again:     f.again,
-		Progress:  p.show,
-		Skip:      m.skips,
-		Known:     m.knows,
-		Finished:  m.finished,
+		Progress: func(s *campaign.Summary) {
+			p.Show(func() string { return progressText(s) })
+		},
+		Skip:     m.skips,
+		Known:    m.knows,
+		Finished: m.finished,
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
-			p.clear()
+			p.Clear()
 			return f.reportFailure(c, failure, s, m)
 		},
 	})
+}
+
+// progressText is how a campaign goes.
+func progressText(s *campaign.Summary) string {
+	of := ""
+	if s.Wanted > 0 {
+		of = " of " + withCommas(uint64(s.Wanted))
+	}
+	return fmt.Sprintf("%s%s seeds, %d failed, %s, %s operations, %s migrations",
+		withCommas(uint64(s.Runs)), of, len(s.Failures),
+		terminal.Pace(s.Runs, 0, s.Wanted, s.Wall), withCommas(uint64(s.Ops)),
+		withCommas(uint64(s.Committed+s.Aborted)))
 }
 
 // count is how many seeds to run; a time without a number of seeds means as many as fit.
@@ -339,8 +355,8 @@ func (f *runFlags) save(
 	return err
 }
 
-// sameName is how many runs of one name are kept: a seed that fails again with the same signature on
-// another path, as it does while somebody edits the store, is another failure.
+// sameName is how many runs of one name are kept: a seed that fails again with the same signature
+// on another path, as it does while somebody edits the store, is another failure.
 const sameName = 100
 
 // saveNew runs a scenario and keeps it under a name that is free, or that the same run has already.

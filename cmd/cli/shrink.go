@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness"
@@ -94,7 +96,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		from:     from,
 		out:      cmp.Or(f.out, f.place(what, from)),
 		begun:    time.Now(),
-		progress: newProgress(c.ErrOrStderr()),
+		progress: terminal.NewProgress(c.ErrOrStderr()),
 	}
 	return job.do(c)
 }
@@ -115,7 +117,7 @@ type shrinkJob struct {
 	journal  *rundir.Journal
 	known    map[uint64]shrink.Trial
 	begun    time.Time
-	progress *progress
+	progress *terminal.Progress
 	size     string
 	runs     int
 	err      error
@@ -140,7 +142,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 			return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu
 		},
 	})
-	j.progress.clear()
+	j.progress.Clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
 		return &exitError{exitHarness, fmt.Errorf("the search could not be saved: %w", err)}
 	}
@@ -189,8 +191,10 @@ func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
 	j.journal.Append(shrink.FormatTrial(key, t))
 	j.err = cmp.Or(j.err, j.journal.Err())
 	j.runs++
-	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s",
-		withCommas(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
+	j.progress.Show(func() string {
+		return fmt.Sprintf("%s runs, %s; the smallest so far: %s", withCommas(uint64(j.runs)),
+			terminal.Pace(j.runs, 0, 0, time.Since(j.begun)), j.size)
+	})
 }
 
 func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {

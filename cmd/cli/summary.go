@@ -11,18 +11,18 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/shardproof/shardproof/cmd/cli/sheet"
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// printSummary prints what a campaign of a system did, and which of its failpoints it never reached;
-// the last command of it may have been interrupted.
+// printSummary prints what a campaign of a system did, and which of its failpoints it never
+// reached; the last command of it may have been interrupted.
 func printSummary(
 	out io.Writer, of *target.Description, t *campaign.Tally, last *campaign.Summary, workers int,
 ) {
-	w := &sheet.Sheet{}
+	w := &terminal.Sheet{}
 	defer w.Print(out)
 	s := t.Sum.Counters
 	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
@@ -71,7 +71,7 @@ func newsText(t *campaign.Tally) string {
 }
 
 // addWork are the rows on what the clusters were asked to do.
-func addWork(w *sheet.Sheet, s *runner.Counters) {
+func addWork(w *terminal.Sheet, s *runner.Counters) {
 	w.Row("operations", "%s checked: %s ok, %s failed, %s unknown",
 		withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)), withCommas(uint64(s.Failed)),
 		withCommas(uint64(s.Unknown)))
@@ -202,4 +202,17 @@ func counted(n int, one, several string) string {
 		return "1 " + one
 	}
 	return withCommas(uint64(n)) + " " + several
+}
+
+// withCommas is a number with commas.
+func withCommas(n uint64) string {
+	digits := fmt.Sprint(n)
+	var out []byte
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out = append(out, ',')
+		}
+		out = append(out, digits[i])
+	}
+	return string(out)
 }

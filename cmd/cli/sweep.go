@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/cmd/cli/sheet"
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
@@ -110,7 +110,7 @@ func sweepKinds() string {
 // indented is lines of cells as columns, two to the right.
 func indented(lines string) string {
 	var out bytes.Buffer
-	sheet.Columns(&out, "  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
+	terminal.Columns(&out, "  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
 	return out.String()
 }
 
@@ -128,7 +128,7 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 		plan:     p,
 		matrix:   sweep.NewMatrix(p),
 		begun:    time.Now(),
-		progress: newProgress(c.ErrOrStderr()),
+		progress: terminal.NewProgress(c.ErrOrStderr()),
 		out: cmp.Or(f.out,
 			filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
 	}
@@ -193,7 +193,7 @@ type sweepJob struct {
 	begun    time.Time
 	before   spent     // by earlier commands
 	noted    time.Time // when the time was last written down
-	progress *progress
+	progress *terminal.Progress
 	folders  []string
 	kept     error
 }
@@ -251,19 +251,21 @@ func (j *sweepJob) do(c *cobra.Command) error {
 	s.Stop = func() bool { return ctx.Err() != nil }
 	s.Done = func(number int, o sweep.Outcome, failed *runner.Result) bool {
 		if failed != nil {
-			j.progress.clear()
+			j.progress.Clear()
 			j.keep(c, number, failed)
 		}
 		j.journal.Append(o.String())
 		j.count(number, o)
 		j.note(spentEvery)
-		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s",
-			withCommas(uint64(j.matrix.Runs)), j.matrix.Broke,
-			time.Since(j.begun).Round(time.Second)))
+		j.progress.Show(func() string {
+			return fmt.Sprintf("%s of %s runs, %d broke a promise, %s",
+				withCommas(uint64(j.matrix.Runs)), withCommas(uint64(j.wanted())), j.matrix.Broke,
+				terminal.Pace(j.matrix.Runs, j.from, j.wanted(), time.Since(j.begun)))
+		})
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
 	err := sweep.Run(j.plan, s)
-	j.progress.clear()
+	j.progress.Clear()
 	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
 		j.note(0)
 	}
@@ -345,13 +347,16 @@ func (j *sweepJob) parts() string {
 }
 
 // complete reports whether all runs that were asked for are done.
-func (j *sweepJob) complete() bool {
+func (j *sweepJob) complete() bool { return j.matrix.Runs >= j.wanted() }
+
+// wanted is how many runs were asked for, those of earlier commands included.
+func (j *sweepJob) wanted() int {
 	s := j.sweeping()
 	most := s.Runs(j.plan)
 	if j.flags.most > 0 {
 		most = min(most, j.flags.most)
 	}
-	return j.matrix.Runs >= most
+	return most
 }
 
 // name is what the sweep is about: "migration, 8.0".

@@ -1,9 +1,9 @@
 // Package serve is the part of the command line that shows the runs below a folder in a browser:
 // failures by signature, nights over time, search, and two runs side by side.
 //
-// Promise: it listens on this machine only, answers only requests that are addressed to it by a name
-// of this machine, and changes nothing in the folder. Names and texts of the folder are text on its
-// pages; pages of runs are shown without rights to anything else.
+// Promise: it listens on this machine only, answers only requests that are addressed to it by a
+// name of this machine, and changes nothing in the folder. Names and texts of the folder are text
+// on its pages; pages of runs are shown without rights to anything else.
 //
 // Refusal: it judges nothing, and keeps nothing but an index that can be thrown away.
 package serve

@@ -287,8 +287,8 @@ func (s *site) compare(a *archive.Archive, r *http.Request) (string, any, error)
 	return both[0].Name + " and " + both[1].Name, both, nil
 }
 
-// file serves a file of the folder. A page of a run may run its own script, but has the rights of no
-// site: it cannot read what this server says of other runs.
+// file serves a file of the folder. A page of a run may run its own script, but has the rights of
+// no site: it cannot read what this server says of other runs.
 func (s *site) file(w http.ResponseWriter, r *http.Request) {
 	root, err := os.OpenRoot(s.folder)
 	if err != nil {

@@ -27,8 +27,8 @@ func (s *Sums) Fit() {
 
 // Tally is what the commands of one campaign, or the machines of one, have done together.
 type Tally struct {
-	// Seeds is how many lines of the journal are counted here, Wanted how many seeds were asked for;
-	// zero: as many as the time allowed.
+	// Seeds is how many lines of the journal are counted here, Wanted how many seeds were asked
+	// for; zero: as many as the time allowed.
 	Seeds, Wanted int
 	Sum           Sums
 	// Violations counts the seeds that broke a promise, Diverged those that took another path the

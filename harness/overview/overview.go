@@ -1,6 +1,6 @@
-// Package overview is a campaign, or an attack on a real cluster, as one page: verdicts, signatures,
-// what was reached and whether it held, what is new by how many seeds, the slowest seeds, and how
-// data and load were distributed over time.
+// Package overview is a campaign, or an attack on a real cluster, as one page: verdicts,
+// signatures, what was reached and whether it held, what is new by how many seeds, the slowest
+// seeds, and how data and load were distributed over time.
 //
 // Promise: the page needs no network, no script and nothing beside it; no name of a scenario or a
 // file is ever read as markup. It is a pure function of what the folder holds.

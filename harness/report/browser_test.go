@@ -26,6 +26,7 @@ import (
 var (
 	shotPage = flag.String("page", "", "a page to take screenshots of")
 	shots    = flag.String("shots", "", "the folder for them")
+	shotName = flag.String("name", "report", "what the picture is called")
 )
 
 // browser is a page in Chromium, and what was wrong with it.
@@ -190,6 +191,28 @@ func TestStaysLight(t *testing.T) {
 	b.want(`document.querySelectorAll('*').length < 20000`, "true")
 }
 
+// TestOpens measures how long pages take to open, and holds them to their size.
+func TestOpens(t *testing.T) {
+	failing := run(t, moves)
+	accuse(failing)
+	for name, p := range map[string]report.Page{
+		"failing": {Run: failing, Smallest: failing}, "passing": {Run: run(t, moves)},
+	} {
+		path := saved(t, p)
+		b := open(t, path, "")
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := b.js(`Math.round(performance.getEntriesByType('navigation')[0].loadEventEnd)`)
+		t.Logf("%s: %d KiB opened in %s ms", name, info.Size()>>10, took)
+		if info.Size() > report.MaxBytes || took == "0" {
+			t.Errorf("%s: %d bytes in %s ms", name, info.Size(), took)
+		}
+		b.clean()
+	}
+}
+
 // TestErrorsAreSeen: these tests would notice an error on a page.
 func TestErrorsAreSeen(t *testing.T) {
 	path := saved(t, report.Page{Run: run(t, moves)})
@@ -223,7 +246,7 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(*shots, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(*shots, "report.png"), picture, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*shots, *shotName+".png"), picture, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	b.clean()

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardproof/shardproof/cmd/cli/sheet"
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/activity"
@@ -57,7 +57,7 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 		}
 		var text bytes.Buffer
 		l.show(&text, t)
-		sheet.Columns(out, text.String())
+		terminal.Columns(out, text.String())
 		if titled {
 			fmt.Fprintln(out)
 		}

@@ -50,8 +50,8 @@ type Case struct {
 	Promise string   `json:"promise,omitempty"`
 	Broke   string   `json:"broke,omitempty"`
 	Because []string `json:"because,omitempty"`
-	// At is the file and line to begin with, Code what is known of places in the code. Folder is the
-	// saved run, Page its page.
+	// At is the file and line to begin with, Code what is known of places in the code. Folder is
+	// the saved run, Page its page.
 	At     string   `json:"at,omitempty"`
 	Code   []string `json:"code,omitempty"`
 	Folder string   `json:"folder,omitempty"`

@@ -1,8 +1,10 @@
-// Package sheet lays out text for terminals: rows of a name and a text, and columns.
+// Package terminal is how text looks where people read it: rows of a name and a text, columns, a
+// line of progress, and colour.
 //
-// Promise: no line is wider than a hundred columns, unless a single word or the columns before it
-// are.
-package sheet
+// Promise: no line of a table is wider than a hundred columns, unless a single word or the columns
+// before it are; the line of progress never wraps. What is no terminal gets plain lines, and
+// NO_COLOR is honoured.
+package terminal
 
 import (
 	"fmt"
