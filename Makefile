@@ -15,7 +15,7 @@ ATTACK     ?= 1m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots fleet nightly build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -132,10 +132,15 @@ live-race:
 live-bench: build
 	$(GO) run ./ci/livebench
 
-## live-fuzz: hostile bytes for the ports of nodes, ten minutes each way
+## live-fuzz: hostile bytes for the ports of nodes and of clients, each target for FUZZTIME
 live-fuzz:
-	$(GO) test -run '^$$' -fuzz FuzzFrame -fuzztime 10m ./system/live/tcp
-	$(GO) test -run '^$$' -fuzz FuzzConnection -fuzztime 10m ./system/live/tcp
+	for target in FuzzFrame:./system/live/tcp FuzzConnection:./system/live/tcp \
+			FuzzRead:./system/wire/frame; do \
+		$(GO) test $${target#*:} -run '^$$' -fuzz "^$${target%%:*}$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done
+
+## live-nightly: what real servers must pass every night: the driver's tests, kills, load with the race detector, hostile bytes
+live-nightly: driver-suite kills live-race live-fuzz
 
 ## fleet: FLEET_SEEDS seeds by eight processes, two of them killed: seed for seed what one process finds
 fleet: build

@@ -56,7 +56,7 @@ func group(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 
 func collect(by bson.RawValue, docs []bson.Raw) (groups []*collected, err error) {
 	for _, doc := range docs {
-		id, _, err := evaluate(by, doc)
+		id, _, err := query.Evaluate(by, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (g *collected) accumulate(spec bson.RawValue) (bson.RawValue, error) {
 	}
 	var values []bson.RawValue
 	for _, doc := range g.docs {
-		v, found, err := evaluate(elements[0].Value(), doc)
+		v, found, err := query.Evaluate(elements[0].Value(), doc)
 		if err != nil {
 			return null, err
 		}

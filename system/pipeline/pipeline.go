@@ -42,6 +42,8 @@ var stages = map[string]stage{
 	"$listSessions":      nothing,
 }
 
+var null = bson.RawValue{Type: bson.TypeNull}
+
 func failure(format string, args ...any) error {
 	return errcode.New(errcode.BadValue, format, args...)
 }
@@ -132,7 +134,7 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	if len(computed) > 0 && !named {
 		p = query.OnlyID(!slices.ContainsFunc(plain, func(e bson.E) bool {
 			v, ok := e.Value.(bson.RawValue)
-			return ok && !isTrue(v)
+			return ok && !query.IsTrue(v)
 		}))
 	}
 	return each(docs, func(doc bson.Raw) (bson.Raw, error) {
@@ -147,7 +149,7 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 // compute sets fields of made to the values of expressions on doc.
 func compute(fields []bson.RawElement, doc, made bson.Raw) (bson.Raw, error) {
 	for _, e := range fields {
-		v, found, err := evaluate(e.Value(), doc)
+		v, found, err := query.Evaluate(e.Value(), doc)
 		if err != nil {
 			return nil, err
 		}
@@ -307,7 +309,7 @@ func replaceRoot(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 
 func replaceWith(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	return each(docs, func(doc bson.Raw) (bson.Raw, error) {
-		v, _, err := evaluate(spec, doc)
+		v, _, err := query.Evaluate(spec, doc)
 		if err != nil {
 			return nil, err
 		}

@@ -27,8 +27,10 @@ func parse(t testing.TB, text string) bson.Raw {
 }
 
 // TestDocuments: each case's input is one document a line. "match" tells which documents the filter
-// in the first line selects, "apply" changes all documents by the first, "upsert" makes one from
-// filter and change, "bounds" and "equality" tell what the filters say about a field.
+// in the first line selects, "apply" changes all documents by the first, "elements" does so with the
+// array filters in the second, "let" is "match" by the second line with the constants of the first,
+// "upsert" makes one from filter and change, "bounds" and "equality" tell what the filters say about
+// a field.
 func TestDocuments(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -67,6 +69,24 @@ func run(
 				t.Errorf("%v was changed in place", doc)
 			}
 		}
+	case "elements":
+		change, err := query.WithArrayFilters(docs[0], documentsIn(t, docs[1], "filters"))
+		if err != nil {
+			said(nil, err)
+			return
+		}
+		for _, doc := range docs[2:] {
+			said(query.Apply(change, doc))
+		}
+	case "let":
+		vars, err := query.ParseVariables(docs[0])
+		if err != nil {
+			said(nil, err)
+			return
+		}
+		for _, doc := range docs[2:] {
+			said(query.Match(vars.Filter(docs[1]), doc))
+		}
 	case "upsert":
 		said(query.NewFrom(docs[0], docs[1], nil))
 	case "bounds":
@@ -81,6 +101,18 @@ func run(
 	default:
 		t.Fatalf("no command %s", d.Cmd)
 	}
+}
+
+func documentsIn(t *testing.T, doc bson.Raw, name string) (all []bson.Raw) {
+	t.Helper()
+	values, err := doc.Lookup(name).Array().Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		all = append(all, v.Document())
+	}
+	return all
 }
 
 // TestBoundsContainMatches: a document that a filter selects has its key within the filter's

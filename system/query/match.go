@@ -26,9 +26,9 @@ func badValue(format string, args ...any) error {
 }
 
 // Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
-// {$op: value}}, and $and, $or and $nor of filters; fields may be dotted paths. The operators are
-// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all, $elemMatch, $mod, $type and
-// $regex. A nil filter selects everything.
+// {$op: value}}, $and, $or and $nor of filters, and {$expr: expression}; fields may be dotted paths.
+// The operators are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all,
+// $elemMatch, $mod, $type and $regex. A nil filter selects everything.
 //
 // Only values of one class compare; a missing field is null; an array also fulfils a condition when
 // an element does, also on the way of a path.
@@ -42,6 +42,9 @@ func Match(filter, doc bson.Raw) (bool, error) {
 		case name == "$nor":
 			any, err := matchList(true, want, doc)
 			return !any, err
+		case name == "$expr":
+			v, found, err := Evaluate(want, doc)
+			return found && IsTrue(v), err
 		case strings.HasPrefix(name, "$"):
 			return false, badValue("unknown top level operator: %s", name)
 		}
@@ -111,7 +114,7 @@ func matchOperator(op string, operand bson.RawValue, got field) (bool, error) {
 		in, err := matchIn(operand, got)
 		return in == (op == "$in"), err
 	case "$exists":
-		return got.exists() == isTrue(operand), nil
+		return got.exists() == IsTrue(operand), nil
 	case "$gt", "$gte", "$lt", "$lte":
 		return matchOrder(op, operand, got)
 	case "$options":
@@ -135,7 +138,8 @@ func matchIn(list bson.RawValue, got field) (bool, error) {
 	return !none, err
 }
 
-func isTrue(v bson.RawValue) bool {
+// IsTrue is what a value means as a condition: 0, null and false are not true.
+func IsTrue(v bson.RawValue) bool {
 	if b, ok := v.BooleanOK(); ok {
 		return b
 	}

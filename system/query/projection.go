@@ -36,7 +36,7 @@ func ParseProjection(spec bson.Raw) (*Projection, error) {
 			p.literals, p.include, kinds = append(p.literals, e), true, kinds+1
 			continue
 		}
-		shows := isTrue(v)
+		shows := IsTrue(v)
 		if e.Key() == "_id" {
 			p.id = shows
 			if len(elements) == 1 {

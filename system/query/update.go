@@ -82,6 +82,9 @@ func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 		return replaceDocument(change, doc)
 	}
 	_, err := everyElement(change, func(op string, fields bson.RawValue) (bool, error) {
+		if op == arrayFiltersField {
+			return true, nil
+		}
 		named, ok := fields.DocumentOK()
 		if !ok {
 			return false, badValue("%s takes a document of fields, not %v", op, fields)
@@ -91,7 +94,11 @@ func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 		}
 		return everyElement(named, func(path string, operand bson.RawValue) (bool, error) {
 			var err error
-			doc, err = applyOperator(op, doc, path, operand)
+			if strings.Contains(path, ".$[") {
+				doc, err = applyToElements(change, op, doc, path, operand)
+			} else {
+				doc, err = applyOperator(op, doc, path, operand)
+			}
 			return true, err
 		})
 	})

@@ -15,6 +15,7 @@ func (s *script) request(d *datadriven.TestData) env.Message {
 		Versioned: !has(d, "unversioned"),
 		Shard:     s.router.ShardVersion("shard-a"),
 	}
+	unsharded := command.Placement{Database: true}
 	session := command.Session{
 		ID:   str(d, "session"),
 		Txn:  num(d, "txn"),
@@ -46,6 +47,10 @@ func (s *script) request(d *datadriven.TestData) env.Message {
 			Concern: wc,
 			Place:   place,
 		}
+	case "create":
+		return &command.CreateUnsharded{NS: testNS, Concern: wc, Place: unsharded}
+	case "drop":
+		return &command.DropUnsharded{NS: testNS, Concern: wc, Place: unsharded}
 	case "modify":
 		return &command.FindAndModify{NS: testNS,
 			Filter:  s.filter(d),

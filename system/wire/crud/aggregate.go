@@ -15,7 +15,7 @@ import (
 // aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that the
 // shards evaluate, everything else is done here.
 func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
-	stages, err := r.Documents("pipeline")
+	stages, err := stagesOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,16 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 		docs = nil
 	}
 	return s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
+}
+
+// stagesOf are the stages of the command, with its variables.
+func stagesOf(r *request.Request) ([]bson.Raw, error) {
+	stages, err := r.Documents("pipeline")
+	if err != nil {
+		return nil, err
+	}
+	vars, err := variables(r)
+	return vars.Stages(stages), err
 }
 
 // input are the documents that the pipeline begins with; the stages that they have passed are

@@ -225,7 +225,11 @@ func (s *Service) find(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if find.Filter, err = r.Document("filter"); err != nil {
+	vars, err := variables(r)
+	if err != nil {
+		return nil, err
+	}
+	if find.Filter, err = filterOf(r.Body, "filter", vars); err != nil {
 		return nil, err
 	}
 	p, err := parsePage(r)

@@ -57,13 +57,17 @@ func (s *Service) parseFindAndModify(
 	if f.Concern, err = writeConcern(r); err != nil {
 		return nil, err
 	}
-	if f.Filter, err = r.Document("query"); err != nil {
+	vars, err := variables(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.Filter, err = filterOf(r.Body, "query", vars); err != nil {
 		return nil, err
 	}
 	if f.Sort, err = r.Document("sort"); err != nil || f.Remove {
 		return f, err
 	}
-	f.Change, err = changeOf(r.Body, "update", false)
+	f.Change, err = changeOf(r.Body, "update", false, vars)
 	return f, err
 }
 

@@ -16,8 +16,10 @@ import (
 // written to.
 const searches = 10
 
-// changeOf reads a replacement or operators. Several documents cannot be replaced.
-func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
+// changeOf reads a replacement, operators or stages. Several documents cannot be replaced.
+func changeOf(
+	doc bson.Raw, name string, multi bool, vars query.Variables,
+) (bson.Raw, error) {
 	v, err := doc.LookupErr(name)
 	if err != nil {
 		return nil, errcode.New(reply.FailedToParse, "an update has no %s", name)
@@ -27,7 +29,7 @@ func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
 		if err != nil {
 			return nil, err
 		}
-		return pipeline.Change(stages)
+		return pipeline.Change(vars.Stages(stages))
 	}
 	change, ok := v.DocumentOK()
 	if !ok {
@@ -36,10 +38,11 @@ func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
 	if multi && query.Replaces(change) {
 		return nil, errcode.New(reply.FailedToParse, "a replacement changes one document, not many")
 	}
-	if request.Has(doc, "arrayFilters") {
-		return nil, errcode.New(errcode.BadValue, "arrayFilters are not supported")
+	filters, err := request.Documents(doc, "arrayFilters")
+	if err != nil || len(filters) == 0 {
+		return change, err
 	}
-	return change, nil
+	return query.WithArrayFilters(change, filters)
 }
 
 // upsertedID is the _id of the document that an upsert has made: as the package query decides.

@@ -16,6 +16,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/cursor"
 	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
@@ -66,6 +67,21 @@ func writeConcern(r *request.Request) (command.WriteConcern, error) {
 		return command.WriteConcern{}, err
 	}
 	return request.WriteConcern(doc)
+}
+
+// variables are the constants of the argument let.
+func variables(r *request.Request) (query.Variables, error) {
+	let, err := r.Document("let")
+	if err != nil {
+		return nil, err
+	}
+	return query.ParseVariables(let)
+}
+
+// filterOf is a field of a document, or of a command, that is a filter.
+func filterOf(doc bson.Raw, name string, vars query.Variables) (bson.Raw, error) {
+	filter, err := request.Document(doc, name)
+	return vars.Filter(filter), err
 }
 
 // readOptions are how a read was asked for. A snapshot read that names no time gets the newest that

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -16,6 +17,7 @@ type bulk struct {
 	r       *request.Request
 	ns      string
 	concern command.WriteConcern
+	vars    query.Variables
 	ordered bool
 
 	n, modified int
@@ -29,8 +31,12 @@ func (s *Service) newBulk(r *request.Request) (*bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	concern, err := writeConcern(r)
-	return &bulk{s: s, r: r, ns: ns, concern: concern, ordered: r.Bool("ordered", true)}, err
+	b := &bulk{s: s, r: r, ns: ns, ordered: r.Bool("ordered", true)}
+	if b.concern, err = writeConcern(r); err != nil {
+		return nil, err
+	}
+	b.vars, err = variables(r)
+	return b, err
 }
 
 // each carries the statements out. The error of one is listed; one that says that the router or the
@@ -189,13 +195,13 @@ func (s *Service) parseUpdate(b *bulk, i int, doc bson.Raw) (*command.Update, er
 		u.NewID = s.newID(st)
 	}
 	var err error
-	if u.Filter, err = request.Document(doc, "q"); err != nil {
+	if u.Filter, err = filterOf(doc, "q", b.vars); err != nil {
 		return nil, err
 	}
 	if u.Sort, err = request.Document(doc, "sort"); err != nil {
 		return nil, err
 	}
-	u.Change, err = changeOf(doc, "u", request.Bool(doc, "multi", false))
+	u.Change, err = changeOf(doc, "u", request.Bool(doc, "multi", false), b.vars)
 	return u, err
 }
 
@@ -209,7 +215,7 @@ func (s *Service) remove(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	return b.each(docs, func(i int, doc bson.Raw) error {
-		filter, err := request.Document(doc, "q")
+		filter, err := filterOf(doc, "q", b.vars)
 		if err != nil {
 			return err
 		}

@@ -1,18 +1,14 @@
-package pipeline
+package query
 
 import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/shardproof/shardproof/system/query"
 )
 
-var null = bson.RawValue{Type: bson.TypeNull}
-
-// evaluate is the value of an expression on a document; false when there is none, as the field does
+// Evaluate is the value of an expression on a document; false when there is none, as the field does
 // not exist.
-func evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
+func Evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
 	if text, ok := e.StringValueOK(); ok && strings.HasPrefix(text, "$") {
 		return lookUp(text, doc)
 	}
@@ -21,7 +17,7 @@ func evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
 	}
 	if array, ok := e.ArrayOK(); ok {
 		values, err := evaluateAll(array, doc)
-		return query.Array(values), true, err
+		return arrayOf(values), true, err
 	}
 	return e, true, nil
 }
@@ -34,11 +30,11 @@ func lookUp(text string, doc bson.Raw) (bson.RawValue, bool, error) {
 		_, text, _ = strings.Cut(text, ".")
 		text = "$" + text
 	case text == "$$REMOVE":
-		return null, false, nil
+		return nullValue, false, nil
 	case strings.HasPrefix(text, "$$"):
-		return null, false, failure("the variable %s is not supported", text)
+		return nullValue, false, badValue("the variable %s is not supported", text)
 	}
-	v, found := query.Lookup(doc, text[1:])
+	v, found := Lookup(doc, text[1:])
 	return v, found, nil
 }
 
@@ -46,7 +42,7 @@ func lookUp(text string, doc bson.Raw) (bson.RawValue, bool, error) {
 func evaluateDocument(fields, doc bson.Raw) (bson.RawValue, bool, error) {
 	elements, err := fields.Elements()
 	if err != nil {
-		return null, false, err
+		return nullValue, false, err
 	}
 	if len(elements) == 1 && strings.HasPrefix(elements[0].Key(), "$") {
 		v, err := operate(elements[0].Key(), elements[0].Value(), doc)
@@ -54,9 +50,9 @@ func evaluateDocument(fields, doc bson.Raw) (bson.RawValue, bool, error) {
 	}
 	made := bson.D{}
 	for _, e := range elements {
-		v, found, err := evaluate(e.Value(), doc)
+		v, found, err := Evaluate(e.Value(), doc)
 		if err != nil {
-			return null, false, err
+			return nullValue, false, err
 		}
 		if found {
 			made = append(made, bson.E{Key: e.Key(), Value: v})
@@ -73,12 +69,12 @@ func evaluateAll(array bson.RawArray, doc bson.Raw) ([]bson.RawValue, error) {
 	}
 	values := make([]bson.RawValue, len(list))
 	for i, e := range list {
-		v, found, err := evaluate(e, doc)
+		v, found, err := Evaluate(e, doc)
 		if err != nil {
 			return nil, err
 		}
 		if values[i] = v; !found {
-			values[i] = null
+			values[i] = nullValue
 		}
 	}
 	return values, nil
@@ -98,15 +94,15 @@ func operate(op string, operand bson.RawValue, doc bson.Raw) (bson.RawValue, err
 		values, err = evaluateAll(array, doc)
 	} else {
 		var v bson.RawValue
-		v, _, err = evaluate(operand, doc)
+		v, _, err = Evaluate(operand, doc)
 		values = []bson.RawValue{v}
 	}
 	if err != nil {
-		return null, err
+		return nullValue, err
 	}
 	fn := operators[op]
 	if fn == nil {
-		return null, failure("Unrecognized expression '%s'", op)
+		return nullValue, badValue("Unrecognized expression '%s'", op)
 	}
 	return fn(op, values)
 }
@@ -116,16 +112,16 @@ func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
 	spec, _ := operand.DocumentOK()
 	var parts [3]bson.RawValue
 	for i, name := range []string{"field", "input", "value"} {
-		v, _, err := evaluate(spec.Lookup(name), doc)
+		v, _, err := Evaluate(spec.Lookup(name), doc)
 		if err != nil {
-			return null, err
+			return nullValue, err
 		}
 		parts[i] = v
 	}
 	name, ok := parts[0].StringValueOK()
 	input, isDoc := parts[1].DocumentOK()
 	if !ok || !isDoc {
-		return null, failure("$setField takes {field, input, value}, not %v", operand)
+		return nullValue, badValue("$setField takes {field, input, value}, not %v", operand)
 	}
 	elements, err := input.Elements()
 	made := bson.D{}
@@ -135,7 +131,7 @@ func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
 		}
 	}
 	if err != nil {
-		return null, err
+		return nullValue, err
 	}
 	raw, err := bson.Marshal(append(made, bson.E{Key: name, Value: parts[2]}))
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}, err
@@ -155,11 +151,11 @@ func arithmetic(op string, values []bson.RawValue) (bson.RawValue, error) {
 	var result int64
 	for i, v := range values {
 		if v.Type == bson.TypeNull {
-			return null, nil
+			return nullValue, nil
 		}
 		n, ok := v.AsInt64OK()
 		if !ok || v.Type == bson.TypeDouble {
-			return null, failure("%s takes whole numbers, not %v", op, v)
+			return nullValue, badValue("%s takes whole numbers, not %v", op, v)
 		}
 		switch {
 		case i == 0:
@@ -171,19 +167,19 @@ func arithmetic(op string, values []bson.RawValue) (bson.RawValue, error) {
 		case op == "$multiply":
 			result *= n
 		case n == 0:
-			return null, failure("can't %s by zero", op)
+			return nullValue, badValue("can't %s by zero", op)
 		default:
 			result %= n
 		}
 	}
-	return integer(result), nil
+	return integerOf(result, false), nil
 }
 
 func comparison(op string, values []bson.RawValue) (bson.RawValue, error) {
 	if len(values) != 2 {
-		return null, failure("%s takes two values, not %d", op, len(values))
+		return nullValue, badValue("%s takes two values, not %d", op, len(values))
 	}
-	d := query.Compare(values[0], values[1])
+	d := Compare(values[0], values[1])
 	return boolean(map[string]bool{
 		"$eq": d == 0, "$ne": d != 0, "$gt": d > 0, "$gte": d >= 0, "$lt": d < 0, "$lte": d <= 0,
 	}[op]), nil
@@ -195,14 +191,6 @@ func boolean(b bool) bson.RawValue {
 		v.Value[0] = 1
 	}
 	return v
-}
-
-func isTrue(v bson.RawValue) bool {
-	if b, ok := v.BooleanOK(); ok {
-		return b
-	}
-	n, ok := v.AsInt64OK()
-	return v.Type != bson.TypeNull && (!ok || n != 0)
 }
 
 func text(s string) bson.RawValue {
@@ -218,10 +206,10 @@ func concat(op string, values []bson.RawValue) (bson.RawValue, error) {
 	for _, v := range values {
 		s, ok := v.StringValueOK()
 		if v.Type == bson.TypeNull {
-			return null, nil
+			return nullValue, nil
 		}
 		if !ok {
-			return null, failure("%s takes texts, not %v", op, v)
+			return nullValue, badValue("%s takes texts, not %v", op, v)
 		}
 		all.WriteString(s)
 	}
@@ -242,7 +230,7 @@ func ifNull(_ string, values []bson.RawValue) (bson.RawValue, error) {
 			return v, nil
 		}
 	}
-	return null, nil
+	return nullValue, nil
 }
 
 func conditional(op string, values []bson.RawValue) (bson.RawValue, error) {
@@ -252,9 +240,9 @@ func conditional(op string, values []bson.RawValue) (bson.RawValue, error) {
 		}
 	}
 	if len(values) != 3 {
-		return null, failure("%s takes a condition and two values", op)
+		return nullValue, badValue("%s takes a condition and two values", op)
 	}
-	if isTrue(values[0]) {
+	if IsTrue(values[0]) {
 		return values[1], nil
 	}
 	return values[2], nil
@@ -263,16 +251,16 @@ func conditional(op string, values []bson.RawValue) (bson.RawValue, error) {
 func size(op string, values []bson.RawValue) (bson.RawValue, error) {
 	array, ok := values[0].ArrayOK()
 	if !ok || len(values) != 1 {
-		return null, failure("%s takes an array, not %v", op, values)
+		return nullValue, badValue("%s takes an array, not %v", op, values)
 	}
 	list, err := array.Values()
-	return integer(int64(len(list))), err
+	return integerOf(int64(len(list)), false), err
 }
 
 func logic(op string, values []bson.RawValue) (bson.RawValue, error) {
 	some, all := false, true
 	for _, v := range values {
-		some, all = some || isTrue(v), all && isTrue(v)
+		some, all = some || IsTrue(v), all && IsTrue(v)
 	}
 	switch op {
 	case "$and":
@@ -285,19 +273,19 @@ func logic(op string, values []bson.RawValue) (bson.RawValue, error) {
 
 func element(op string, values []bson.RawValue) (bson.RawValue, error) {
 	if len(values) != 2 {
-		return null, failure("%s takes an array and a number", op)
+		return nullValue, badValue("%s takes an array and a number", op)
 	}
 	array, ok := values[0].ArrayOK()
 	i, whole := values[1].AsInt64OK()
 	if !ok || !whole {
-		return null, failure("%s takes an array and a number, not %v", op, values)
+		return nullValue, badValue("%s takes an array and a number, not %v", op, values)
 	}
 	list, err := array.Values()
 	if i < 0 {
 		i += int64(len(list))
 	}
 	if err != nil || i < 0 || i >= int64(len(list)) {
-		return null, err
+		return nullValue, err
 	}
 	return list[i], nil
 }
