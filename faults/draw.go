@@ -135,9 +135,10 @@ var migration = []failpoint.Role{
 	failpoint.RangeDeleter, failpoint.Recovery,
 }
 
-// onDisk are also the roles of what a member writes, as often as all others together: what is lost
-// depends on what is not durable yet.
-var onDisk = slices.Concat(migration, slices.Repeat([]failpoint.Role{failpoint.Replica}, 20))
+// onDisk are also the roles of requests and, as often as all others together, of what a member
+// writes: what is lost depends on what is not durable yet.
+var onDisk = slices.Concat(migration, []failpoint.Role{failpoint.Request},
+	slices.Repeat([]failpoint.Role{failpoint.Replica}, 20))
 
 // member draws any member of any replica set.
 func (d *Draw) member(question string) string {

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -13,7 +12,7 @@ import (
 var passesText string
 
 // passes are how often a thousand mixed seeds pass each failpoint: `go run ./ci/passes` counts.
-var passes = sync.OnceValue(func() []int {
+func passes() []int {
 	all := make([]int, failpoint.Count())
 	for line := range strings.Lines(passesText) {
 		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -22,7 +21,7 @@ var passes = sync.OnceValue(func() []int {
 		}
 	}
 	return all
-})
+}
 
 // mostOdds is what a failpoint that hardly any run passes has at most, in parts per million: what
 // comes behind it is to be seen as well.
@@ -34,8 +33,9 @@ func Evenly(runs int) []int {
 	if runs == 0 {
 		return nil
 	}
-	odds := make([]int, len(passes()))
-	for site, n := range passes() {
+	counts := passes()
+	odds := make([]int, len(counts))
+	for site, n := range counts {
 		odds[site] = min(runs*1000/max(n, 1), mostOdds)
 	}
 	return odds

@@ -262,24 +262,6 @@ func (r *rounds) choose(e *trace.Event) {
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
 
-// expect says what the request may say: the settings of a round are read before it begins, and those
-// of its collection when it has chosen.
-func (c *chosen) expect(states []*balance.Round, single bool) {
-	for _, state := range states {
-		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
-		if c.Max == "" {
-			c.Max = state.End(c.NS, c.Min)
-		}
-	}
-	for _, state := range states {
-		for _, bytes := range c.chunkBytes {
-			c.asking = append(c.asking, state.Request(c.Choice, single, bytes))
-		}
-	}
-	slices.Sort(c.asking)
-	c.asking = slices.Compact(c.asking)
-}
-
 // quiet is for how long nothing may have changed before a single chunk is chosen, which is
 // announced a little later.
 const quiet = int64(time.Millisecond)
@@ -383,32 +365,4 @@ func (now *openRound) as(state *balance.Round) *balance.Round {
 		}
 	}
 	return &judged
-}
-
-// judgeAsked judges what a donor was asked for.
-func (r *rounds) judgeAsked(e *trace.Event) {
-	c, known := r.chosen[e.Request()]
-	if !known {
-		return // of a deposed primary
-	}
-	max := c.Max
-	if c.open {
-		max = ""
-	}
-	what := ""
-	switch donor, _, _ := strings.Cut(e.Node, "."); {
-	case donor != c.From || e.Peer != c.To || e.NS != c.NS || e.Min != c.Min || e.Max != max:
-		what = fmt.Sprintf("to move %s of %s to %s", r.span(e.Min, e.Max), e.NS, e.Peer)
-	case len(c.asking) > 0 && !slices.Contains(c.asking, e.Asking()):
-		what = fmt.Sprintf("with %q", e.Asking())
-	default:
-		return
-	}
-	r.report(policyRule, verdict.Violation{
-		Signature: notAsChosen,
-		NS:        e.NS,
-		Broke:     fmt.Sprintf("%s was asked by %s %s", e.Node, e.Request(), what),
-		Because: []string{fmt.Sprintf("chosen was %s of %s from %s to %s, with %q",
-			r.span(c.Min, c.Max), c.NS, c.From, c.To, c.asking)},
-	}, c.step)
 }

@@ -81,9 +81,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if two {
 		addCollection(s, d, rest)
 	}
-	if size.moves > 1 && d.Chance("purges", purgeShare) {
-		addPurges(s, d)
-	}
+	addPurges(s, d, size)
 	s.Commands = drawCommands(d, size)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
@@ -99,9 +97,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
-	if size.topology.Clients > 1 && d.Chance("a client leaves", leaverShare) {
-		leaveEarly(s.Ops, size.span*time.Duration(keyed.Pick(d, "leaves", 10, 25, 50))/100)
-	}
+	leaveEarly(s, d, size)
 	if size.moves > 1 {
 		addQuestions(d, s, size)
 	}
@@ -112,7 +108,10 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 const purgeShare = 20
 
 // addPurges has the clients delete documents of the first collection together.
-func addPurges(s *scenario.Scenario, d keyed.Source) {
+func addPurges(s *scenario.Scenario, d keyed.Source, size size) {
+	if size.moves <= 1 || !d.Chance("purges", purgeShare) {
+		return
+	}
 	s.Ops = append(s.Ops, workloads.DrawPurges(d.IntN, workloads.PurgeParams{
 		NS:      mainNamespace,
 		Keys:    s.Collections[0].Keys,
@@ -130,10 +129,14 @@ const leaverShare = 20
 // leaveEarly has another client do what the first would have done from some time on. The newest
 // write of the first can be tried again all the while, however often its collection is moved or
 // renamed: a client that goes on soon makes the servers forget what it has done before.
-func leaveEarly(ops []scenario.Op, at time.Duration) {
-	for i := range ops {
-		if ops[i].Client == 0 && ops[i].At >= at {
-			ops[i].Client = 1
+func leaveEarly(s *scenario.Scenario, d keyed.Source, size size) {
+	if size.topology.Clients <= 1 || !d.Chance("a client leaves", leaverShare) {
+		return
+	}
+	at := size.span * time.Duration(keyed.Pick(d, "leaves", 10, 25, 50)) / 100
+	for i := range s.Ops {
+		if s.Ops[i].Client == 0 && s.Ops[i].At >= at {
+			s.Ops[i].Client = 1
 		}
 	}
 }
