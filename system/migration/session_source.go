@@ -49,24 +49,22 @@ func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
 	return &sessionSource{s: s, ns: ns, names: append(s.shard.Formerly(ns), ns), rng: rng}
 }
 
-// init lists the sessions. The entry it writes and waits for makes everything on their chains
-// majority-committed; statements written meanwhile are noted, as the capture is attached.
+// init lists the sessions, and then writes an entry and waits for it: that makes everything on their
+// chains majority-committed. Statements written meanwhile are noted, as the capture is attached;
+// they must not be on a chain, too, as no majority may have them.
 func (x *sessionSource) init(t env.Task) error {
+	for _, r := range x.s.shard.Sessions() {
+		if r.Last.Index != 0 {
+			x.old = append(x.old, r)
+		}
+	}
 	nop := oplog.Op{
 		Kind:  oplog.Noop,
 		NS:    x.ns,
 		Actor: uint8(trace.Donor),
 		Doc:   textDoc("session migration begins"),
 	}
-	if err := statedoc.Commit(t, x.s.member, nop); err != nil {
-		return err
-	}
-	for _, r := range x.s.shard.Sessions() {
-		if r.Last.Index != 0 {
-			x.old = append(x.old, r)
-		}
-	}
-	return nil
+	return statedoc.Commit(t, x.s.member, nop)
 }
 
 // note queues a statement that was just written.
