@@ -184,10 +184,9 @@ func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 			f.wrong(w, notKept, f.name(c)+" has the history or the epoch of the former name",
 				"a renamed collection is another incarnation, which begins then")
 		}
-		if now != 0 && c.Since <= old.Since {
+		if now != 0 && c.Since == old.Since {
 			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
-				fmt.Sprintf("under the former name it was there since time %d, and it begins again",
-					old.Since))
+				"that is the date under the former name, and it begins again")
 		}
 	}
 }

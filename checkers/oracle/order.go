@@ -267,11 +267,12 @@ func (r *order) taskEnters(e *trace.Event) {
 }
 
 // forget leaves out the tasks of a shard that may have been rolled back: that both are with a
-// majority, a migration shows by having copied everything.
+// majority, a recipient shows by having copied everything. What the donor says does not, as it may
+// have everything copied while it blocks writes (protocol 6.6).
 func (r *order) forget(shard string) {
 	r.tasks[shard] = slices.DeleteFunc(r.tasks[shard], func(d deletion) bool {
 		p := r.pairs[d.migration]
-		return p == nil || p.donors&setOf(trace.DonorCloneCaughtUp) == 0
+		return p == nil || p.recipients&setOf(trace.RecipientCatchup) == 0
 	})
 }
 

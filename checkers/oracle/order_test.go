@@ -126,6 +126,13 @@ func TestOrder(t *testing.T) {
 			ordered + "state b.0 m2 - m b a kCloning\nreceive a.0 m2 - m kReady\n" +
 				"receive a.0 m2 - m kClone", overlapIgnored,
 		},
+		"the task was rolled back while the donor had everything copied inside its section": {
+			until(ordered, "receive b.0 m1 - m kClone") + "state a.0 m1 - m a b kCloneCaughtUp\n" +
+				"elected b.1 2 1 1:1\nstate a.0 m1 - m a b kDone\ndecide a.0 m1 aborted\n" +
+				"task a.0 m1 - m dropped 0\nend a.0 m1 aborted\n" +
+				"state a.0 m2 - m a b kCloning\nreceive b.1 m2 - m kReady\n" +
+				"receive b.1 m2 - m kClone", "",
+		},
 		"the task was rolled back": {
 			until(ordered, "receive b.0 m1 - m kReady") + "elected a.1 2 1 1:1\n" +
 				"state a.1 m2 - m a b kCloning", "",
