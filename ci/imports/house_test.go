@@ -43,7 +43,9 @@ func TestPackagesAreSmall(t *testing.T) {
 }
 
 // testers are there for tests: the API for those of users, and the rig for the store's own.
-var testers = []string{"harness/harnesstest", "system/protocoltest", "system/env/envtest"}
+var testers = []string{
+	"harness/harnesstest", "system/protocoltest", "system/env/envtest", "cmd/scripttest",
+}
 
 // TestTestingStaysOut: nothing but what is there for tests puts the testing package, and its flags,
 // into a program.

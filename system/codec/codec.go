@@ -75,9 +75,8 @@ func (bsonCodec) Encode(m env.Message) ([]byte, error) {
 // Decode implements env.Codec.
 func (bsonCodec) Decode(b []byte) (env.Message, error) {
 	var p typedMessage
-	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(b)))
-	d.SetRegistry(bsonRegistry)
-	err := d.Decode(&p)
+	err := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: b}.
+		UnmarshalWithRegistry(bsonRegistry, &p)
 	return p.M, err
 }
 

@@ -52,6 +52,27 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestSharesNothing demands that a message is as it was decoded when the bytes are used again.
+func TestSharesNothing(t *testing.T) {
+	want := &rpc.Envelope{Body: &command.Update{NS: "test.docs", Filter: document(),
+		Change: document(), Session: command.Session{ID: "client/1", Txn: 7},
+		NewID: document(), Place: command.Placement{Versioned: true}}}
+	b, err := codec.BSON.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := codec.BSON.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b {
+		b[i] = 0xff
+	}
+	if diff := cmp.Diff(env.Message(want), got); diff != "" {
+		t.Errorf("sent (-) and got (+):\n%s", diff)
+	}
+}
+
 type inner struct{ hidden int }
 
 func TestRefused(t *testing.T) {
