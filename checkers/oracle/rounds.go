@@ -80,6 +80,8 @@ type openRound struct {
 	// a change since something was chosen.
 	disturbed bool
 	requests  []string
+	// heard is when a shard answered last.
+	heard int64
 	// cut are the chunks that were to be cut, by namespace and lower bound.
 	cut []string
 	// bytes and sizes are what shards have said, answered and failed which of them were asked so.
@@ -136,7 +138,7 @@ func (r *rounds) judge(e *trace.Event) {
 func (r *rounds) turn(e *trace.Event) {
 	if e.RoundPhase() == trace.RoundBegun {
 		r.now = &openRound{
-			node: e.Node, number: e.Round(), step: e.Step, at: e.At,
+			node: e.Node, number: e.Round(), step: e.Step, at: e.At, heard: e.At,
 			bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
 			answered: map[question]bool{}, failed: map[question]bool{},
 		}
@@ -145,6 +147,8 @@ func (r *rounds) turn(e *trace.Event) {
 	}
 	if now := r.now; now != nil && now.number == e.Round() {
 		r.look()
+		// A round that has chosen nothing has nothing to wait for: this one's choice is on its way.
+		now.disturbed = now.disturbed || len(now.requests) == 0 && e.At-now.heard > waiting
 		r.judgeRound()
 	}
 	r.now, r.between = nil, nil
@@ -181,6 +185,7 @@ func (r *rounds) follow(e *trace.Event) {
 	case trace.CallEnded:
 		if asked := e.Asked(); e.Node == now.node && e.Code() != "" &&
 			(asked == asksSizes || asked == asksBytes) {
+			now.heard = e.At
 			now.note(now.failed, question{r.causes.of(e.Peer).shard, asked})
 		}
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone:
@@ -202,6 +207,7 @@ func (now *openRound) weigh(e *trace.Event) {
 		said, asked = now.sizes, asksSizes
 	}
 	now.note(now.answered, question{e.Peer, asked})
+	now.heard = e.At
 	before, known := said[at]
 	now.disturbed = now.disturbed || known && before != e.Bytes()
 	said[at] = e.Bytes()
@@ -261,6 +267,10 @@ func (r *rounds) choose(e *trace.Event) {
 	r.chosen[e.Request()] = c
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
+
+// waiting is after how long a round that has heard from all shards waits for something; the shortest
+// interval of a balancer is longer.
+const waiting = int64(25 * time.Millisecond)
 
 // quiet is for how long nothing may have changed before a single chunk is chosen, which is
 // announced a little later.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -35,7 +36,7 @@ func play(
 	s.lines(t, "elected config.0 1 0 1:0\nround config.0 1 1 begun")
 	see := func(e *trace.Event) {
 		s.step++
-		if e.Step = s.step; e.Node == "" {
+		if e.Step, e.At = s.step, s.now(); e.Node == "" {
 			e.Node = "config.0"
 		}
 		s.o.Observe(e)
@@ -136,6 +137,23 @@ func TestRequests(t *testing.T) {
 			o.Observe(e)
 			expectOf(t, o, policyRule, c.signature)
 		})
+	}
+}
+
+// TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen something
+// that its task has not come to announce.
+func TestChoiceOnItsWay(t *testing.T) {
+	for wait, want := range map[time.Duration]verdict.Signature{
+		0: notOfPolicy, 80 * time.Millisecond: "",
+	} {
+		s := script{o: New(nil)}
+		s.o.Views(func(string) *balance.Round { return uneven() })
+		s.lines(t, "elected config.0 1 0 1:0\nround config.0 1 1 begun")
+		ended := trace.BalancerRoundEvent{Round: 1, Phase: trace.RoundEnded}.Event()
+		ended.Shard, ended.Node, ended.Term = "config", "config.0", 1
+		ended.At = s.now() + int64(wait)
+		s.o.Observe(ended)
+		expectOf(t, s.o, policyRule, want)
 	}
 }
 
