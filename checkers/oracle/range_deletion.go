@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -154,6 +155,7 @@ func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool
 			return
 		}
 		var since []*move
+		//shardproof:allow map they are counted
 		for _, m := range o.moves {
 			if m.ns == ns && m.to == to && m.began > asked && m.min < hi && lo < m.max {
 				since = append(since, m)
@@ -189,4 +191,74 @@ func (o *Oracle) deletionsOf(shard, ns string) (of []deletion) {
 		}
 	}
 	return of
+}
+
+// orphanCountRule is the part of orphan-count that can be judged while a run goes on; that nothing
+// is left over is the audit's.
+var orphanCountRule = verdict.Checker{
+	Name: "orphan-count",
+	Promise: "A range deletion task counts its orphaned documents: from when the deletion may " +
+		"begin until it is done, the count is the number of documents that are still there.",
+	Signatures: verdict.Meanings{
+		orphansMiscounted: "a task's orphan count is not the number of its orphaned documents",
+	},
+}
+
+var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeOrphans}
+})
+
+// orphansMiscounted is the signature of a task whose count is not the number of its orphans.
+const orphansMiscounted verdict.Signature = "orphan-count-wrong"
+
+// judgeOrphans compares where a task goes on from one state to the next. While it is pending
+// nothing of the range is an orphan for certain, nor of a task that is dropped, and a task whose
+// collection was replaced has nothing left to count.
+func (o *Oracle) judgeOrphans(e *trace.Event) {
+	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending ||
+		e.DeletionState() == trace.DeletionDropped ||
+		e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.Orphans() {
+		o.report(orphanCountRule, verdict.Violation{
+			Signature: orphansMiscounted,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s",
+				e.Migration(), e.Shard, e.State(), e.Orphans(), o.span(e.Min, e.Max)),
+			Because: []string{fmt.Sprintf("%s holds %d documents there", e.Node, left)},
+		})
+	}
+}
+
+// MayForget reports whether a shard whose range deletions live in its primary's memory (protocol
+// 10.2) may have forgotten that it has to delete what it holds of a key: since a migration that
+// gave the key away, or began to bring it, another primary was elected, or the collection dropped.
+// Nor does a donor know that never read what became of its commit, or had given the migration up
+// before it was committed, or that an operator or an error stopped before it began the deletion
+// (protocol 4), or a recipient that had everything and was never told that the commit had failed.
+func (o *Oracle) MayForget(ns, shard, key string) bool {
+	for _, id := range slices.Sorted(maps.Keys(o.moves)) {
+		m := o.moves[id]
+		same := m.ns == ns || m.life != 0 && m.life == o.lives[ns] // it may have been renamed
+		if same && m.min <= key && key < m.max && o.forgets(m, shard) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *Oracle) forgets(m *move, shard string) bool {
+	switch {
+	case m.began == 0:
+		return false
+	case o.drops[m.ns] > m.began:
+		return true
+	case shard == m.from:
+		return o.elections[shard] > m.began || !m.reported ||
+			!m.swept && (o.killed > m.began || o.isUnfenced(m.id))
+	case shard == m.to:
+		return o.elections[shard] > m.began || m.arrived && m.committed == 0
+	}
+	return false
 }

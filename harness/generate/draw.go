@@ -82,6 +82,16 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addCollection(s, d, rest)
 	}
 	addPurges(s, d, size)
+	disturb(s, d, p, size)
+	leaveEarly(s, d, size)
+	if size.moves > 1 {
+		addQuestions(d, s, size)
+	}
+	return s
+}
+
+// disturb draws what operators and faults do while clients work and data moves.
+func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	s.Commands = drawCommands(d, size)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
@@ -97,11 +107,6 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
-	leaveEarly(s, d, size)
-	if size.moves > 1 {
-		addQuestions(d, s, size)
-	}
-	return s
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.

@@ -273,6 +273,7 @@ func has(k Kind, method string) bool {
 		"Window":           {BalancerState},
 		"Request":          {MigrationRequested, BalancerChose, BalancerDone, MoveAsked},
 		"Zones":            {ClusterChanged},
+		"MaxBytes":         {ClusterChanged},
 		"Place":            {Chance},
 		"FaultKind":        {Fault, Repair},
 		"FaultNumber":      {Fault, Repair},
