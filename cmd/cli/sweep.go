@@ -60,7 +60,13 @@ What can be swept, besides a seed or a scenario file:
 ` + sweepBases(),
 		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 " +
 			"migration\n  shardproof sweep scenario.txt --keep-going",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError(fmt.Errorf("%s takes one base, seed or scenario file, and %d "+
+					"arguments were given", c.CommandPath(), len(args)))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"migration"}
