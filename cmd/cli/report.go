@@ -31,11 +31,11 @@ func newReport(targets target.Set) *cobra.Command {
 		Use:   "report FOLDER | SCENARIO-FILE | SEED",
 		Short: "write a run as a page: the failure, a picture of the run, and the state at each step",
 		Long: `Report writes report.html, one file that needs no network: what broke and why,
-the story, a picture with lanes for clients, routers and servers, and the state of the cluster at
-every step that matters. If the run was shrunk, the smallest scenario comes first. A failing run is
-shown next to the nearest run that passes.
+the story, a picture with lanes for clients, routers and servers, and the state of the
+cluster at every step that matters. If the run was shrunk, the smallest scenario comes first; the
+nearest run that passes stands beside a failing one.
 
-For a folder, the page is written into it and replaces an older one of this command.`,
+The page of a folder goes into the folder, and replaces an older page of this command there.`,
 		Example: "  shardproof report out/lost-write-4711\n  shardproof report --page run.html 4711",
 		Args:    exactlyOne("the folder of a saved run, a scenario file or a seed"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.write(c, args[0]) },
