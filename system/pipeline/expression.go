@@ -10,8 +10,8 @@ import (
 
 var null = bson.RawValue{Type: bson.TypeNull}
 
-// evaluate is the value of an expression on a document; false when there is none, as the field does
-// not exist.
+// evaluate is the value of an expression on a document; false when there is none because a field
+// does not exist.
 func evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
 	if text, ok := e.StringValueOK(); ok && strings.HasPrefix(text, "$") {
 		return lookUp(text, doc)
@@ -42,7 +42,7 @@ func lookUp(text string, doc bson.Raw) (bson.RawValue, bool, error) {
 	return v, found, nil
 }
 
-// evaluateDocument is that of an operator, or a document of expressions.
+// evaluateDocument is the value of an operator expression, or of a document of expressions.
 func evaluateDocument(fields, doc bson.Raw) (bson.RawValue, bool, error) {
 	elements, err := fields.Elements()
 	if err != nil {
@@ -111,7 +111,8 @@ func operate(op string, operand bson.RawValue, doc bson.Raw) (bson.RawValue, err
 	return fn(op, values)
 }
 
-// setField is {field, input, value}: the input with one more field, whose name may hold anything.
+// setField is {field, input, value}: the input with one more field, whose name may contain any
+// characters.
 func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
 	spec, _ := operand.DocumentOK()
 	var parts [3]bson.RawValue
@@ -208,7 +209,7 @@ func isTrue(v bson.RawValue) bool {
 func text(s string) bson.RawValue {
 	t, data, err := bson.MarshalValue(s)
 	if err != nil {
-		panic(err) // a text always has a value
+		panic(err) // a string always has a value
 	}
 	return bson.RawValue{Type: t, Value: data}
 }

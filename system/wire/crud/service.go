@@ -5,7 +5,7 @@
 // many documents, is carried out in two steps: the documents are found, and each is changed if it
 // still matches.
 //
-// Refusal: no transactions of several statements.
+// Refusal: no multi-statement transactions.
 package crud
 
 import (
@@ -68,8 +68,8 @@ func writeConcern(r *request.Request) (command.WriteConcern, error) {
 	return request.WriteConcern(doc)
 }
 
-// readOptions are how a read was asked for. A snapshot read that names no time gets the newest that
-// the router has seen.
+// readOptions are the read concern, the read preference and the like of a request. A snapshot read
+// that names no time gets the newest that the router has seen.
 func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
 	find := &command.Find{NS: ns, Concern: command.Local}
 	doc, err := r.Document("readConcern")
@@ -107,7 +107,7 @@ func timeOf(doc bson.Raw, name string) hlc.Timestamp {
 	return catalog.Timestamp(bson.Timestamp{T: t, I: i})
 }
 
-// ask sends a write to the router, and makes the collection if that is what it needs.
+// ask sends a write to the router, and creates the collection first if it does not exist.
 func (s *Service) ask(
 	t env.Task, ns string, create bool, req env.Message,
 ) (*command.Written, error) {
@@ -126,7 +126,7 @@ func (s *Service) ask(
 }
 
 // newID is {_id: value} for a document without one. For a numbered statement it is a function of
-// its number: sent again, the statement has the same.
+// the number, so that a retry has the same _id.
 func (s *Service) newID(st command.Session) bson.Raw {
 	id := s.objectID(st)
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})

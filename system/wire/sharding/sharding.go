@@ -1,4 +1,4 @@
-// Package sharding answers the commands by which operators arrange data over shards.
+// Package sharding answers the commands by which operators distribute data over shards.
 //
 // Promise: each is the store's own command of the same name, with the arguments that MongoDB's shell
 // sends.
@@ -98,7 +98,7 @@ func (s *Service) shardCollection(t env.Task, r *request.Request) (bson.D, error
 	return reply.Result(bson.E{Key: "collectionsharded", Value: ns}), err
 }
 
-// makeRoom removes an unsharded collection of the name, which must be empty.
+// makeRoom removes an unsharded collection of that name, which must be empty.
 func (s *Service) makeRoom(t env.Task, ns string) error {
 	table, err := s.d.Table(t, ns)
 	if errcode.Is(err, errcode.NamespaceNotFound) {
