@@ -63,8 +63,7 @@ type Chunk struct {
 // Zone is a range and the zone to which it belongs.
 type Zone struct{ Min, Max, Name string }
 
-// Choice is a migration of a chunk, or with Open of a range from Min on whose end the donor
-// chooses.
+// Choice is a migration of a chunk.
 type Choice struct {
 	NS, Min, Max, From, To string
 }

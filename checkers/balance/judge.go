@@ -140,8 +140,8 @@ func (r *Round) Single(choice Choice) string {
 	return ""
 }
 
-// Request is the options that the request for a choice must have; single means that a shard has
-// asked for it, which forces nothing.
+// Request is what the request for a choice has to say, beside what moves; single means that a shard
+// has asked for it, which forces nothing.
 func (r *Round) Request(choice Choice, single bool) string {
 	forced := r.Forced && !single
 	c := r.collection(choice.NS)

@@ -10,8 +10,8 @@ import (
 
 var null = bson.RawValue{Type: bson.TypeNull}
 
-// evaluate is the value of an expression on a document; false when there is none because a field
-// does not exist.
+// evaluate is the value of an expression on a document; false when there is none, as the field does
+// not exist.
 func evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
 	if text, ok := e.StringValueOK(); ok && strings.HasPrefix(text, "$") {
 		return lookUp(text, doc)

@@ -54,8 +54,8 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	return s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
 }
 
-// input returns the documents that the pipeline begins with; it removes the stages that have been
-// applied to them already.
+// input are the documents that the pipeline begins with; the stages that they have passed are
+// taken away.
 func (s *Service) input(
 	t env.Task, r *request.Request, stages *[]bson.Raw,
 ) (find *command.Find, docs []bson.Raw, err error) {

@@ -68,8 +68,8 @@ func writeConcern(r *request.Request) (command.WriteConcern, error) {
 	return request.WriteConcern(doc)
 }
 
-// readOptions are the read concern, the read preference and the like of a request. A snapshot read
-// that names no time gets the newest that the router has seen.
+// readOptions are how a read was asked for. A snapshot read that names no time gets the newest that
+// the router has seen.
 func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
 	find := &command.Find{NS: ns, Concern: command.Local}
 	doc, err := r.Document("readConcern")

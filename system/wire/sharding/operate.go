@@ -14,7 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// order sends the config server a command that only succeeds or fails.
+// order has the config server carry out a command that only succeeds or fails.
 func (s *Service) order(t env.Task, req env.Message) (bson.D, error) {
 	_, err := deployment.AskConfig[command.Done](t, s.d, req)
 	return reply.OK(), err
@@ -157,8 +157,8 @@ func (s *Service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, er
 	return s.order(t, zone)
 }
 
-// stepDown makes the primary of a replica set step down. A router is in no replica set, so the
-// operator names the shard.
+// stepDown has the primary of a replica set hand over: a router is in none, so the operator names
+// it by shard.
 func (s *Service) stepDown(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text("shard", s.d.Config.Name())
 	if err != nil {
