@@ -336,8 +336,8 @@ func (f *runFlags) save(
 	return err
 }
 
-// sameName is how many runs of one name are kept: a seed that fails again with the same signature on
-// another path, as it does while somebody edits the store, is another failure.
+// sameName is how many runs of one name are kept: a seed that fails again with the same signature
+// on another path, as it does while somebody edits the store, is another failure.
 const sameName = 100
 
 // saveNew runs a scenario and keeps it under a name that is free, or that the same run has already.

@@ -17,8 +17,8 @@ import (
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// printSummary prints what a campaign of a system did, and which of its failpoints it never reached;
-// the last command of it may have been interrupted.
+// printSummary prints what a campaign of a system did, and which of its failpoints it never
+// reached; the last command of it may have been interrupted.
 func printSummary(
 	out io.Writer, of *target.Description, t *total, last *campaign.Summary, workers int,
 ) {

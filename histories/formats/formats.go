@@ -1,8 +1,8 @@
 // Package formats reads histories in several formats: shardproof's own, packed or not, one of those
 // that Jepsen's tests leave, or porcupine's operations.
 //
-// Promise: the form is told by what the file holds, not by its name; what is returned of shardproof's
-// own is a history as package wellformed defines it.
+// Promise: the form is told by what the file holds, not by its name; what is returned of
+// shardproof's own is a history as package wellformed defines it.
 //
 // Refusal: no format is guessed. A file in none of them is refused, with a list of the formats.
 package formats

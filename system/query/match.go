@@ -27,8 +27,8 @@ func badValue(format string, args ...any) error {
 
 // Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
 // {$op: value}}, and $and, $or and $nor of filters; fields may be dotted paths. The operators are
-// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all, $elemMatch, $mod, $type and
-// $regex. A nil filter selects everything.
+// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all, $elemMatch, $mod, $type
+// and $regex. A nil filter selects everything.
 //
 // Only values of one class compare; a missing field is null; an array also satisfies a condition
 // when one of its elements does, even in the middle of a path.

@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that the
-// shards evaluate, everything else is done here.
+// aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that
+// the shards evaluate, everything else is done here.
 func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	stages, err := r.Documents("pipeline")
 	if err != nil {

@@ -254,7 +254,8 @@ func (s *Service) first(t env.Task, c *cursor.Cursor, size int, single bool) (bs
 	return batchReply("firstBatch", docs, s.cursors.Keep(t, c), c), nil
 }
 
-// openAt is a cursor that tells its clients the time of the snapshot that it reads, if it reads one.
+// openAt is a cursor that tells its clients the time of the snapshot that it reads, if it reads
+// one.
 func openAt(ns string, source cursor.Source, at hlc.Timestamp) *cursor.Cursor {
 	c := cursor.Open(ns, source)
 	if at != 0 {

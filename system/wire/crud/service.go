@@ -1,9 +1,9 @@
 // Package crud answers the commands by which clients read and write documents.
 //
-// Promise: what a shard can decide alone is decided there, atomically and, for a numbered statement,
-// at most once. A statement that fixes no shard key of a sharded collection, and one that changes
-// many documents, is carried out in two steps: the documents are found, and each is changed if it
-// still matches.
+// Promise: what a shard can decide alone is decided there, atomically and, for a numbered
+// statement, at most once. A statement that fixes no shard key of a sharded collection, and one
+// that changes many documents, is carried out in two steps: the documents are found, and each is
+// changed if it still matches.
 //
 // Refusal: no multi-statement transactions.
 package crud
