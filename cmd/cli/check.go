@@ -202,7 +202,8 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 
 func explainOne(out io.Writer, v *checkers.Violation) {
 	const outputWidth, hanging = 100, 6
-	broke := explain.Wrap(fmt.Sprintf("    %s: %s", v.Signature, printable(v.Broke)), outputWidth, hanging)
+	broke := explain.Wrap(fmt.Sprintf("    %s: %s", v.Signature, printable(v.Broke)),
+		outputWidth, hanging)
 	fmt.Fprintln(out, strings.Join(broke, "\n"))
 	for i, because := range explain.FirstLines(v.Because, 6) {
 		link := "because"
@@ -210,7 +211,8 @@ func explainOne(out io.Writer, v *checkers.Violation) {
 			link = "and"
 		}
 		because = strings.TrimPrefix(because, "and ")
-		lines := explain.Wrap(fmt.Sprintf("      %-7s %s", link, printable(because)), outputWidth, 2*hanging+2)
+		lines := explain.Wrap(fmt.Sprintf("      %-7s %s", link, printable(because)),
+			outputWidth, 2*hanging+2)
 		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
 }

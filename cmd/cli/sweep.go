@@ -167,7 +167,7 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	}
 	b, err := generate.FindBase(what)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s is neither a seed nor an existing file, and %w", what, err)
 	}
 	s := b.Scenario(
 		map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]],

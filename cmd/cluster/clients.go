@@ -35,7 +35,8 @@ func (a *access) validate() error {
 		return fmt.Errorf("--listen takes an IP address, not %q", a.Listen)
 	}
 	if !ip.IsLoopback() && a.Users == "" {
-		return fmt.Errorf("routers that listen on %s need --users FILE, with a line name:password for each user", a.Listen)
+		return fmt.Errorf("routers that listen on %s need --users FILE, with a line name:password "+
+			"for each user", a.Listen)
 	}
 	_, _, err := a.open()
 	return err
