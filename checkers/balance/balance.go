@@ -1,12 +1,12 @@
-// Package balance says what a round of the balancer has to choose (protocol 14.1, 14.2): which
-// chunks move from where to where, and which requests that makes, worked out from the published
-// rules and from nothing that the store says about itself.
+// Package balance computes what a round of the balancer has to choose (protocol 14.1, 14.2): which
+// chunks move from where to where, and with which requests. It follows the published rules and uses
+// nothing that the store reports about its own choices.
 //
-// Promise: it is a second, slow and short form of the rules, which shares no code with the store.
-// A choice between equals is left open.
+// Promise: it is a second implementation of the rules, slow and short, which shares no code with
+// the store. Any choice between equals is accepted.
 //
-// Refusal: it does not know when a round looked at what. Callers hand in one state of the
-// cluster, and must take no answer for a proof when there were several.
+// Refusal: it does not know at which moment a round read what. Callers pass one state of the
+// cluster; when there were several, a complaint about one of them proves nothing.
 package balance
 
 import (
@@ -15,23 +15,24 @@ import (
 	"slices"
 )
 
-// Round is what a round goes by.
+// Round is the input of a round.
 type Round struct {
 	// Shards are in the order of their names, Collections in any.
 	Shards      []Shard
 	Collections []Collection
-	// BySize is the policy of 6.0.3 and later, AtRandom that a setting has chunks moved at random.
+	// BySize is the policy of 6.0.3 and later, AtRandom a setting by which chunks move at random.
 	BySize, AtRandom bool
-	// On says that the balancer is to run, Window that it may not at all times.
+	// On says that the balancer is enabled, Window that it has an active window.
 	On, Window bool
-	// Forced has chunks move that turn out to be too big; WaitForDelete and Throttle go along with
-	// every request.
+	// Forced says that chunks move even if they turn out to be too big; WaitForDelete and Throttle
+	// are part of every request.
 	Forced, WaitForDelete bool
 	Throttle              string
 }
 
 // Shard is a shard of the cluster. Busy means that it takes part in a migration that the balancer
-// has asked for before. From MaxBytes of all collections on it takes no more; 0 is no limit.
+// has requested earlier. A shard that holds MaxBytes in all collections receives no more; 0 is no
+// limit.
 type Shard struct {
 	Name           string
 	Draining, Busy bool
@@ -44,15 +45,16 @@ type Collection struct {
 	NS     string
 	Chunks []Chunk // in the order of keys
 	Zones  []Zone  // in the order of keys
-	// Off means that nothing of it moves; Defragment that only defragmentation moves it.
+	// Off means that none of its chunks move, Defragment that only defragmentation moves them.
 	Off, Defragment bool
 	ChunkBytes      int64
-	// Bytes is what shards have said that they have of it, Sizes what they have said of chunks by
-	// their lower bounds. Who has not answered is missing.
+	// Bytes is the size of the collection on each shard, as the shard has reported it; Sizes are
+	// the reported sizes of chunks, by their lower bounds. Shards that have not answered are
+	// missing.
 	Bytes, Sizes map[string]int64
 }
 
-// Chunk is a chunk and where it lies.
+// Chunk is a chunk and its owner.
 type Chunk struct {
 	Min, Max, Shard string
 	Jumbo           bool
@@ -61,12 +63,12 @@ type Chunk struct {
 // Zone is a range and the zone to which it belongs.
 type Zone struct{ Min, Max, Name string }
 
-// Choice is a migration of a chunk, or with Open of what the donor finds right from Min on.
+// Choice is a migration of a chunk.
 type Choice struct {
 	NS, Min, Max, From, To string
 }
 
-// String is the choice for people who know the keys.
+// String describes the choice without its keys.
 func (c Choice) String() string {
 	return fmt.Sprintf("the chunk of %s from %s to %s", c.NS, c.From, c.To)
 }
@@ -85,7 +87,8 @@ func (c *Collection) zoneOf(lo, hi string) (zone string, crosses bool) {
 	return "", crosses
 }
 
-// Cuts are the points at which chunks have to be cut for zones, by the lower bounds of these.
+// Cuts are the points at which chunks have to be split for zones, by the lower bounds of the
+// chunks.
 func (r *Round) Cuts(ns string) map[string][]string {
 	points := map[string][]string{}
 	c := r.collection(ns)
@@ -111,7 +114,7 @@ func (r *Round) Cuts(ns string) map[string][]string {
 
 func (s *Shard) has(zone string) bool { return zone == "" || slices.Contains(s.Zones, zone) }
 
-// takes says whether the shard may be given chunks of the zone.
+// takes reports whether the shard may receive chunks of the zone.
 func (r *Round) takes(s *Shard, zone string) bool {
 	var bytes int64
 	for i := range r.Collections {
@@ -121,10 +124,10 @@ func (r *Round) takes(s *Shard, zone string) bool {
 	return !s.Draining && !full && s.has(zone)
 }
 
-// Equal says whether the states are the same.
+// Equal reports whether the states are the same.
 func (r *Round) Equal(other *Round) bool { return reflect.DeepEqual(r, other) }
 
-// End is where the chunk ends that begins at lo; empty for none.
+// End is the upper bound of the chunk that begins at lo; empty when there is none.
 func (r *Round) End(ns, lo string) string {
 	if c := r.collection(ns); c != nil {
 		for _, at := range c.Chunks {
@@ -136,7 +139,7 @@ func (r *Round) End(ns, lo string) string {
 	return ""
 }
 
-// ChunkBytes is the size of a chunk of the collection that is aimed at.
+// ChunkBytes is the target size of the collection's chunks.
 func (r *Round) ChunkBytes(ns string) int64 {
 	if c := r.collection(ns); c != nil {
 		return c.ChunkBytes

@@ -4,20 +4,20 @@ import (
 	"slices"
 )
 
-// fragment is a longest range of neighbouring chunks on one shard and in one piece of the keys that
-// zones leave undivided (protocol 14.2).
+// fragment is a maximal range of neighbouring chunks on one shard between two bounds of zones
+// (protocol 14.2).
 type fragment struct {
 	first  Chunk
 	piece  Zone
 	chunks int
 	bytes  int64
-	sized  bool // of all chunks the size is known
-	stays  bool // jumbo, or over the boundary of a zone
+	sized  bool // the sizes of all chunks are known
+	stays  bool // jumbo, or across the boundary of a zone
 }
 
-// judgeFragments judges a collection that is to have fewer chunks: from the lowest keys on, a small
-// chunk with no neighbour on its shard goes to that of a neighbour with which it makes one that is
-// not too big.
+// judgeFragments judges a collection that is being defragmented: from the lowest keys on, a small
+// chunk without a neighbour on its own shard moves to the shard of a neighbour with which it makes
+// a chunk that is not too big.
 func (r *Round) judgeFragments(
 	c *Collection, chosen []Choice, used taken, show func(string) string,
 ) string {
@@ -47,7 +47,7 @@ func (r *Round) judgeFragments(
 	return ""
 }
 
-// mate is where the fragment goes.
+// mate is the shard to which the fragment moves.
 func (r *Round) mate(c *Collection, all []fragment, i int, used taken) (to string, found bool) {
 	f, best := all[i], int64(0)
 	small := f.sized && !f.stays && f.chunks == 1 && 4*f.bytes < c.ChunkBytes
@@ -98,7 +98,7 @@ func (f fragment) extends(next fragment) bool {
 	return f.first.Shard == next.first.Shard && f.piece == next.piece && !f.stays && !next.stays
 }
 
-// pieces cuts all keys at the bounds of zones.
+// pieces divides the key space at the bounds of zones.
 func (c *Collection) pieces() (all []Zone) {
 	if len(c.Chunks) == 0 {
 		return nil

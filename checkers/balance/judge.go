@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Judge holds what a round has chosen, in its order, against what it has to choose, and says what
-// is wrong; "" is nothing. Show turns an encoded key into text.
+// Judge compares what a round has chosen, in order, with what it has to choose, and says what is
+// wrong: "" if nothing is. Show turns an encoded key into text.
 func (r *Round) Judge(chosen []Choice, show func(string) string) string {
 	used := taken{}
 	for _, s := range r.Shards {
@@ -15,7 +15,8 @@ func (r *Round) Judge(chosen []Choice, show func(string) string) string {
 			used[s.Name] = true
 		}
 	}
-	// While a collection was looked at of which nothing was chosen, any of these were taken.
+	// These are the sets of shards that may have been taken while a collection was considered of
+	// which nothing was chosen.
 	before := []taken{maps.Clone(used)}
 	done := map[string]bool{}
 	for len(chosen) > 0 {
@@ -48,7 +49,7 @@ func (r *Round) Judge(chosen []Choice, show func(string) string) string {
 	return ""
 }
 
-// judgeOne judges what was chosen for one collection, and takes the shards away.
+// judgeOne judges what was chosen for one collection, and marks the shards as taken.
 func (r *Round) judgeOne(
 	c *Collection, chosen []Choice, used taken, show func(string) string,
 ) string {
@@ -89,7 +90,7 @@ func (r *Round) judgeRandom(
 	return ""
 }
 
-// Forbids says why a chunk must not move like that, whatever the policy; "" when it may.
+// Forbids says why a chunk must not move that way under any policy; "" when it may.
 func (r *Round) Forbids(choice Choice) string {
 	c, to := r.collection(choice.NS), r.shard(choice.To)
 	if c == nil || to == nil {
@@ -117,7 +118,7 @@ func (r *Round) Forbids(choice Choice) string {
 	return ""
 }
 
-// Single says why a chunk must not move like that for which a shard has asked; "" when it may.
+// Single says why a chunk must not move that way although a shard has asked for it; "" when it may.
 func (r *Round) Single(choice Choice) string {
 	if wrong := r.Forbids(choice); wrong != "" {
 		return wrong
@@ -153,7 +154,7 @@ func (r *Round) Request(choice Choice, single bool, chunkBytes int64) string {
 	return Asking(r.WaitForDelete, forced, r.Throttle, chunkBytes)
 }
 
-// Asking is what a request of the balancer says, beside what moves.
+// Asking is the options of a request of the balancer.
 func Asking(waitForDelete, forced bool, throttle string, chunkBytes int64) string {
 	text := fmt.Sprintf("balancer chunkBytes=%d throttle=%s", chunkBytes, throttle)
 	if waitForDelete {

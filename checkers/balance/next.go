@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// options are what may come next for a collection: any of these, and nothing only if there is none
-// that has to come.
+// options are the choices that may come next for a collection: any of these; or none at all, but
+// only if idle is set.
 type options struct {
 	any []Choice
-	// idle says that nothing need come.
+	// idle says that no choice is required.
 	idle bool
 	why  reason
 }
@@ -27,9 +27,10 @@ const (
 // taken are the shards that are part of a migration.
 type taken map[string]bool
 
-// next is what may come next for a collection when these shards are taken: what drains, then what
-// is in the wrong zone, then what is uneven. By size, one round serves a collection for one reason:
-// that of the choice before, if there is one (protocol 14.1).
+// next is what may come next for a collection when these shards are taken: first draining shards,
+// then chunks in the wrong zone, then uneven distribution. When balancing by size, all choices of a
+// round for a collection have one reason: that of the choice before, if there is one (protocol
+// 14.1).
 func (r *Round) next(c *Collection, used taken, before *options) options {
 	if c.Off || c.Defragment || len(r.Shards)-len(used) < 2 {
 		return options{idle: true}
@@ -57,8 +58,8 @@ func (r *Round) next(c *Collection, used taken, before *options) options {
 	return o
 }
 
-// rescues are the moves of chunks that cannot stay: from shards that drain, or else from shards
-// that are not of their zone. Of each shard the first chunk goes that another can take.
+// rescues are the moves of chunks that cannot stay: from draining shards, or else from shards
+// outside their zone. Of each shard, the first chunk moves that another shard can receive.
 func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice, idle bool) {
 	idle = true
 	for i := range r.Shards {
@@ -85,7 +86,7 @@ func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice,
 	return any, idle
 }
 
-// receivers are the shards with least of the collection among those that take the zone.
+// receivers are the shards with the least of the collection among those that may receive the zone.
 func (r *Round) receivers(c *Collection, used taken, zone string) (best []string) {
 	least := int64(math.MaxInt64)
 	for i := range r.Shards {
@@ -102,7 +103,7 @@ func (r *Round) receivers(c *Collection, used taken, zone string) (best []string
 	return best
 }
 
-// weight is how much a shard has of a collection: bytes as it has said, or chunks.
+// weight is how much a shard has of a collection: bytes as the shard has reported, or chunks.
 func (r *Round) weight(c *Collection, shard string) (w int64, known bool) {
 	if r.BySize {
 		w, known = c.Bytes[shard]
@@ -116,7 +117,7 @@ func (r *Round) weight(c *Collection, shard string) (w int64, known bool) {
 	return w, true
 }
 
-// zoneNames are the names of the zones, and "" at the end for what is in none.
+// zoneNames are the names of the zones, and "" at the end for keys outside every zone.
 func (c *Collection) zoneNames() []string {
 	names := map[string]bool{}
 	for _, z := range c.Zones {
@@ -125,9 +126,9 @@ func (c *Collection) zoneNames() []string {
 	return append(slices.Sorted(maps.Keys(names)), "")
 }
 
-// levels is the move from the shard with most of the zone to the one with least of the collection,
-// if they differ enough. Of equals any may be taken, and if there is nothing to do between two of
-// them that may be all.
+// levels are the moves from the shard with the most of the zone to the one with the least of the
+// collection, if they differ enough. Of equals any may be chosen, and if nothing is due between two
+// of them, the round may also choose nothing.
 func (r *Round) levels(c *Collection, used taken, zone string) (any []Choice, idle bool) {
 	load, ideal, known := r.loads(c, zone)
 	if !known {
@@ -147,7 +148,7 @@ func (r *Round) levels(c *Collection, used taken, zone string) (any []Choice, id
 	return any, idle
 }
 
-// heaviest are the shards with most of the zone among those of it.
+// heaviest are the shards of the zone that have the most of it.
 func (r *Round) heaviest(
 	c *Collection, used taken, zone string, load map[string]int64,
 ) (best []string) {
@@ -171,7 +172,7 @@ func (r *Round) uneven(c *Collection, from, to, ideal int64) bool {
 	return from > ideal && to < ideal && (!r.BySize || from-to >= 3*c.ChunkBytes)
 }
 
-// loads are what shards have of a zone, and what each should have; known is false when no shard
+// loads are how much of a zone each shard has, and the ideal share; known is false when no shard
 // may have any of it.
 func (r *Round) loads(c *Collection, zone string) (load map[string]int64, ideal int64, known bool) {
 	load = map[string]int64{}
@@ -201,7 +202,8 @@ func (r *Round) loads(c *Collection, zone string) (load map[string]int64, ideal 
 	return load, (2*all + members) / (2 * members), true
 }
 
-// count is how many chunks of a zone a shard has; what has to be cut first counts as in none.
+// count is how many chunks of a zone a shard has; a chunk that has to be split first counts as
+// outside every zone.
 func (c *Collection) count(shard, zone string) (n int64) {
 	for _, at := range c.Chunks {
 		if of, _ := c.zoneOf(at.Min, at.Max); of == zone && at.Shard == shard {

@@ -2,8 +2,8 @@ package balance
 
 import "slices"
 
-// Extent is what a shard has of a collection: the shard keys of its documents in the order of keys,
-// equal ones as often as there are documents, and how many bytes they take together.
+// Extent is the part of a collection on a shard: the sorted shard keys of its documents, with
+// duplicates, and their total size in bytes.
 type Extent struct {
 	Keys  []string
 	Bytes int64
@@ -17,7 +17,7 @@ func (x Extent) Within(lo, hi string) []string {
 }
 
 // Points is where a range is to be split into parts of that size (protocol 13.1). All documents
-// count as of the average size.
+// count as having the average size.
 func (x Extent) Points(lo, hi string, chunkBytes int64) []string {
 	keys, n := x.Within(lo, hi), int64(len(x.Keys))
 	if n == 0 || x.Bytes < chunkBytes || len(keys) == 0 || keys[0] == keys[len(keys)-1] {
@@ -37,8 +37,8 @@ func (x Extent) Points(lo, hi string, chunkBytes int64) []string {
 	return points
 }
 
-// scan adds at most so many points behind the last, a key after every so many documents, and says
-// how many documents are left behind the last.
+// scan adds at most atMost points after the last one, one after every so many documents, and
+// returns how many documents remain after the last.
 func scan(keys, points []string, every int64, atMost int) (all []string, rest int64) {
 	at, last := 0, ""
 	if n := len(points); n > 0 {
@@ -60,9 +60,9 @@ func scan(keys, points []string, every int64, atMost int) (all []string, rest in
 	return points, rest
 }
 
-// Automatic is where 4.2 splits a chunk on its own account (protocol 13.2): into halves of the size
-// that is aimed at, at two points at least. The one next to an end of all keys moves to the
-// outermost document, but that of a hashed key, which does not grow.
+// Automatic is where 4.2 splits a chunk automatically (protocol 13.2): into halves of the target
+// size, at two points at least. A point next to MinKey or MaxKey moves to the outermost document,
+// except for a hashed key, which does not grow.
 func (x Extent) Automatic(lo, hi string, chunkBytes int64, first, last, hashed bool) []string {
 	points := slices.Clone(x.Points(lo, hi, chunkBytes/2))
 	if len(points) < 2 {

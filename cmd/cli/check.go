@@ -81,13 +81,12 @@ func newCheck() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "check recorded client histories: shardproof's own, or of other tools",
-		Long: `Check decides whether client histories keep their consistency promises. It
-reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
-Jepsen's history.edn, the logs of its etcd and key-value tests, and porcupine's
-operations as JSON. It prints one verdict for each file, with its
-violations below it. A history with an unknown word, a time that cannot be, or two calls of a client
-at a time is refused before anything is judged.`,
+		Short: "check recorded client histories: shardproof's own, or those of other tools",
+		Long: `Check decides whether client histories satisfy their consistency promises. It
+reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run),
+Jepsen's history.edn, the logs of its etcd and key-value tests, and porcupine's operations as JSON.
+It prints one verdict for each file, with its violations below. A history with an unknown word, an
+impossible time, or overlapping calls of one client is refused before anything is judged.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -123,7 +122,7 @@ at a time is refused before anything is judged.`,
 	c.Flags().DurationVar(&l.total, "for", 10*time.Minute,
 		"time limit of the linearizability search for all keys of a file; 0 for no limit")
 	c.Flags().BoolVar(&all, "all", false,
-		"search all keys, instead of stopping at the first that is proven to be wrong")
+		"check every key, instead of stopping at the first violation")
 	c.Flags().Int64Var(&l.most, "max-bytes", 8<<30,
 		"refuse a file with more bytes than this, unpacked; 0 for no limit")
 	c.Flags().Int64Var(&l.memory, "max-memory", 4<<30,
@@ -205,7 +204,8 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 
 func explainOne(out io.Writer, v *checkers.Violation) {
 	const outputWidth, hanging = 100, 6
-	broke := explain.Wrap(fmt.Sprintf("    %s: %s", v.Signature, printable(v.Broke)), outputWidth, hanging)
+	broke := explain.Wrap(fmt.Sprintf("    %s: %s", v.Signature, printable(v.Broke)),
+		outputWidth, hanging)
 	fmt.Fprintln(out, strings.Join(broke, "\n"))
 	for i, because := range explain.FirstLines(v.Because, 6) {
 		link := "because"
@@ -213,7 +213,8 @@ func explainOne(out io.Writer, v *checkers.Violation) {
 			link = "and"
 		}
 		because = strings.TrimPrefix(because, "and ")
-		lines := explain.Wrap(fmt.Sprintf("      %-7s %s", link, printable(because)), outputWidth, 2*hanging+2)
+		lines := explain.Wrap(fmt.Sprintf("      %-7s %s", link, printable(because)),
+			outputWidth, 2*hanging+2)
 		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
 }

@@ -184,13 +184,32 @@ func nameExamples(c *cobra.Command) {
 	}
 }
 
-// programName is what the program was called by, without its folder: commands that are printed for
-// the reader begin with it.
+// programName is what the program was called by, without its folder.
 func programName() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
 
-// commandLine is a command of this program for the reader to give.
+// commandLine is a command of this program for the reader to give: by the path that the program was
+// called by, so that it can be copied. What `go run` has built is gone by then.
 func commandLine(words ...string) string {
-	return strings.Join(append([]string{programName()}, words...), " ")
+	return strings.Join(append([]string{calledBy(os.Args[0])}, words...), " ")
+}
+
+// calledBy is the path by which a program that was called so can be called again.
+func calledBy(path string) string {
+	if strings.Contains(path, "go-build") {
+		return filepath.Base(path)
+	}
+	return path
+}
+
+// flagsOnly takes no argument, and says what to do instead when there is one.
+func flagsOnly(instead string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return usageError(fmt.Errorf("%s takes flags only, not %q; %s", c.CommandPath(), args[0],
+			instead))
+	}
 }
 
 // exactlyOne takes one argument, and says what it is when there is not just one.

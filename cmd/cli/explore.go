@@ -44,7 +44,7 @@ Strategies:
 ` + strategyNames(),
 		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy reorder " +
 			"--seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
-		Args: cobra.NoArgs,
+		Args: flagsOnly("--first-seed and --seeds choose the seeds"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.explore(c) },
 	}
 	c.Flags().StringVar(&f.strategy, "strategy", "portfolio",

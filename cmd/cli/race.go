@@ -42,14 +42,14 @@ func newRace(targets target.Set) *cobra.Command {
 		Short: "hold one activity at each of its sites until another has passed each of its own",
 		Long: `Race runs two activities of the store, such as the donor side of a migration and range
 deletion, at the same time in a small cluster. It holds the first at one of its failpoint sites,
-starts the second, and releases the first when the second reaches a chosen site of its own. One run
-is made for every site of the first with every site that the second reaches. In further runs the
-hold is longer than any timeout, or the held node steps down meanwhile. The pairs of activities take
+starts the second, and releases the first when the second reaches a chosen site of its own. There is
+one run for every site of the first with every site that the second reaches. In further runs the
+hold outlasts every timeout, or the held node steps down meanwhile. The pairs of activities take
 turns, so that any budget covers all of them. If the sweep is interrupted, the same command resumes
-it. The list "activities" shows the activities.`,
+it. "list activities" shows the activities.`,
 		Example: "  shardproof sweep race --for 10m\n  shardproof sweep race --activities " +
 			"donor,range-deletion --keep-going",
-		Args: cobra.NoArgs,
+		Args: flagsOnly("--activities names the activities"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.race(c) },
 	}
 	c.Flags().StringSliceVar(&f.activities, "activities", nil,

@@ -91,8 +91,8 @@ func tryFolder(path string) error {
 	return os.Remove(probe)
 }
 
-// ownFile refuses to replace a file that no earlier command of the same folder has written; begins is
-// how those begin.
+// ownFile refuses to replace a file that no earlier command of the same folder has written; begins
+// is how those begin.
 func ownFile(path, begins string) error {
 	text, err := os.ReadFile(path)
 	switch {

@@ -32,7 +32,7 @@ func newReport(targets target.Set) *cobra.Command {
 		Use:   "report FOLDER | SCENARIO-FILE | SEED",
 		Short: "write a run as a page, with a picture and the state at each step; or a campaign",
 		Long: `Report writes report.html, one file that needs no network: what broke and why,
-how it came to that, a picture with lanes for clients, routers and servers, and the state of the
+the story, a picture with lanes for clients, routers and servers, and the state of the
 cluster at every step that matters. If the run was shrunk, the smallest scenario comes first; the
 nearest run that passes stands beside a failing one.
 

@@ -65,7 +65,7 @@ stop a campaign. A campaign that was interrupted, or stopped at a failure, resum
 and the same flags; its summary covers all parts.`,
 		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile contended " +
 			"--keep-going\n  shardproof run --memory nightly --seeds 100000",
-		Args: cobra.NoArgs,
+		Args: flagsOnly("`replay` runs the scenario of one seed or file"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 for as many as --for allows")

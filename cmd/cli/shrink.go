@@ -70,7 +70,8 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	if err := cmp.Or(notNegative("for", f.for_), notNegative("cpu", f.cpu), f.refuseReplay(c, what)); err != nil {
+	err = cmp.Or(notNegative("for", f.for_), notNegative("cpu", f.cpu), f.refuseReplay(c, what))
+	if err != nil {
 		return usageError(err)
 	}
 	if f.budget < 1 || f.parallel < 1 {

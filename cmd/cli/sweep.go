@@ -60,7 +60,13 @@ What can be swept, besides a seed or a scenario file:
 ` + sweepBases(),
 		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 " +
 			"migration\n  shardproof sweep scenario.txt --keep-going",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError(fmt.Errorf("%s takes one base, seed or scenario file, and %d "+
+					"arguments were given", c.CommandPath(), len(args)))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"migration"}
@@ -161,7 +167,7 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	}
 	b, err := generate.FindBase(what)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s is neither a seed nor an existing file, and %w", what, err)
 	}
 	s := b.Scenario(
 		map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]],

@@ -47,7 +47,7 @@ func upgrade(file string) (done string, err error) {
 	}
 	old, err := os.ReadFile(file)
 	if err != nil {
-		return "", usageError(err)
+		return "", usageError(fmt.Errorf("the scenario file cannot be read: %w", err))
 	}
 	text, err := scenario.Upgrade(file, string(old))
 	switch {

@@ -28,14 +28,15 @@ type access struct {
 // validate checks what can be known before a router starts.
 func (a *access) validate() error {
 	if (a.Cert == "") != (a.Key == "") {
-		return errors.New("--tls-cert and --tls-key go together")
+		return errors.New("--tls-cert and --tls-key go together; give both or neither")
 	}
 	ip := net.ParseIP(a.host())
 	if ip == nil {
 		return fmt.Errorf("--listen takes an IP address, not %q", a.Listen)
 	}
 	if !ip.IsLoopback() && a.Users == "" {
-		return fmt.Errorf("routers that listen on %s need --users", a.Listen)
+		return fmt.Errorf("routers that listen on %s need --users FILE, with a line name:password "+
+			"for each user", a.Listen)
 	}
 	_, _, err := a.open()
 	return err

@@ -60,13 +60,13 @@ func New() *cobra.Command {
 		Use:   "cluster",
 		Short: "run a sharded cluster as real processes",
 		Long:  about,
-		Example: `  shardproof cluster start /tmp/c --shards 3   start a cluster, or start it again
+		Example: `  shardproof cluster start /tmp/c --shards 3   create a cluster, or start it again
   shardproof cluster status /tmp/c             shards, collections, chunks, nodes
   shardproof cluster stop /tmp/c               stop it; nothing is lost`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &failure{exitUsage, fmt.Errorf("there is no command %q; the commands of a "+
-					"cluster are start, status, stop, node and events", args[0])}
+				return &failure{exitUsage, fmt.Errorf("there is no command %q; the commands of "+
+					"`cluster` are start, status, stop, node and events", args[0])}
 			}
 			return nil
 		},
@@ -74,6 +74,14 @@ func New() *cobra.Command {
 	}
 	c.AddCommand(newStart(), newStatus(), newStop(), newNode(), newEvents())
 	return c
+}
+
+// counted is a number of things, in the singular for one.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // one takes the folder of a cluster, or another single argument.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -22,10 +23,10 @@ func newNode() *cobra.Command {
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "node FILE",
-		Short: "run one node in the foreground, by its configuration",
-		Long: `Runs one node until it is told to stop: by SIGTERM, when it hands over what it leads,
-or by SIGINT at once. It logs to standard error, a JSON object a line.`,
-		Args: one("a configuration file"),
+		Short: "run one node in the foreground, from its configuration file",
+		Long: `Runs one node until SIGTERM, on which a primary steps down first, or SIGINT, which ends it
+at once. It logs to standard error, one JSON object per line.`,
+		Args: one("the configuration file of a node (node.json)"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			cfg, err := process.Load(args[0])
 			if err != nil {
@@ -34,7 +35,7 @@ or by SIGINT at once. It logs to standard error, a JSON object a line.`,
 			return run(cfg, verbose)
 		}),
 	}
-	c.Flags().BoolVar(&verbose, "verbose", false, "log what matters for debugging, too")
+	c.Flags().BoolVar(&verbose, "verbose", false, "also log what helps with debugging")
 	return c
 }
 
@@ -67,11 +68,15 @@ func run(cfg *process.Config, verbose bool) error {
 func newEvents() *cobra.Command {
 	return &cobra.Command{
 		Use:   "events FOLDER",
-		Short: "print the newest events of a node's folder, a JSON object a line",
+		Short: "print the newest events that a node has recorded, one JSON object per line",
 		Args:  one("the folder of a node"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			out := bufio.NewWriter(c.OutOrStdout())
 			folder := filepath.Join(args[0], process.EventsFolder)
+			if _, err := os.Stat(folder); err != nil {
+				return &failure{exitUsage, fmt.Errorf("%s is not the folder of a node, such as "+
+					"CLUSTER/nodes/shard-a.0: it holds no folder %q", args[0], process.EventsFolder)}
+			}
 			err := eventlog.Read(folder, func(incarnation int, e *trace.Event) error {
 				line, err := json.Marshal(struct {
 					Incarnation int          `json:"incarnation"`

@@ -80,7 +80,10 @@ func found(folder string, p *plan, base int) error {
 	if p.order, err = p.Topology.Nodes(); err != nil {
 		return &failure{exitUsage, err}
 	}
-	if err := os.MkdirAll(p.folder, 0o700); err != nil {
+	if err := p.assignPorts(base); err != nil {
+		return err
+	}
+	if err := prepareFolder(p.folder); err != nil {
 		return err
 	}
 	secret := make([]byte, 48)
@@ -88,14 +91,26 @@ func found(folder string, p *plan, base int) error {
 		return err
 	}
 	p.Cluster = fmt.Sprintf("%x", secret[40:])
-	if err := p.assignPorts(base); err != nil {
-		return err
-	}
 	key := base64.StdEncoding.EncodeToString(secret[:40]) + "\n"
 	if err := os.WriteFile(filepath.Join(p.folder, keyFile), []byte(key), 0o600); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(p.folder, planFile), p)
+}
+
+// prepareFolder creates the folder of a new cluster, and refuses one that holds other files.
+func prepareFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.MkdirAll(folder, 0o700)
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return &failure{exitUsage, fmt.Errorf("folder %s holds other files, such as %s, and no "+
+			"cluster; give a new or empty folder", folder, entries[0].Name())}
+	}
+	return nil
 }
 
 func (p *plan) assignPorts(base int) error {
@@ -121,9 +136,9 @@ func (p *plan) assignPorts(base int) error {
 			return err
 		}
 	}
-	if own > 1<<16 {
-		return &failure{exitUsage, fmt.Errorf("ports from %d on do not suffice for %d nodes",
-			base, len(p.order))}
+	if last := own - 1; base < 0 || base != 0 && last > 1<<16-1 {
+		return &failure{exitUsage, fmt.Errorf("--port %d is not possible: this cluster uses ports "+
+			"from --port up to %d, and ports are from 1 to 65535", base, last)}
 	}
 	return nil
 }

@@ -136,10 +136,10 @@ func (p *plan) missing(all map[env.NodeID]*process.Status) string {
 		}
 	}
 	if len(sets) > 0 {
-		parts = append(parts, "no primary of "+strings.Join(sets, ", "))
+		parts = append(parts, "no primary in "+strings.Join(sets, ", "))
 	}
 	if len(nodes) > 0 {
-		parts = append(parts, "no answer of "+strings.Join(nodes, ", "))
+		parts = append(parts, "no answer from "+strings.Join(nodes, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -163,7 +163,8 @@ func (p *plan) signal(id env.NodeID, s syscall.Signal) error {
 	pid, is := p.running(id)
 	for deadline := time.Now().Add(bootTime); is && pid <= 0; pid, is = p.running(id) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("a process uses the folder of %s, but its number is not known", id)
+			return fmt.Errorf("a process uses the folder of %s, but has not written its process ID "+
+				"yet; try again", id)
 		}
 		time.Sleep(pollEvery)
 	}

@@ -36,26 +36,31 @@ func newStart() *cobra.Command {
 		Use:   "start FOLDER",
 		Short: "start a cluster, or start it again",
 		Long: `Starts every process of a cluster that is not running and waits until it can serve.
-The first start makes the cluster in the folder; later ones recover it.`,
+The first start creates the cluster in a new or empty folder; later ones recover it.`,
 		Args: one("the folder of a cluster"),
 		RunE: failing(func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }),
 	}
 	t := &f.plan.Topology
-	c.Flags().IntVar(&t.Shards, "shards", 2, "number of shards")
+	c.Flags().IntVar(&t.Shards, "shards", 2, "number of shards, from 1 to 26")
 	c.Flags().IntVar(&t.Members, "members", 3, "members of each shard")
 	c.Flags().IntVar(&t.ConfigMembers, "config-members", 3, "members of the config server")
 	c.Flags().IntVar(&t.Routers, "routers", 1, "number of routers")
-	c.Flags().StringVar(&t.Protocol, "protocol", "8.0", "the migration protocol, 8.0 or 4.2")
-	c.Flags().BoolVar(&t.Balancer, "balancer", true, "the balancer is on at the first start")
+	c.Flags().StringVar(&t.Protocol, "protocol", "8.0",
+		"version of the migration protocol, 8.0 or 4.2")
+	c.Flags().BoolVar(&t.Balancer, "balancer", true,
+		"whether a new cluster begins with its balancer on")
 	c.Flags().IntVar(&f.port, "port", 27017,
-		"the first router's port for clients; other ports follow from 100 on; 0: free ones")
-	c.Flags().BoolVar(&f.plan.Plaintext, "plaintext", false, "no TLS between the nodes")
+		"client port of the first router; ports of nodes begin 100 above it; 0 picks free ports")
+	c.Flags().BoolVar(&f.plan.Plaintext, "plaintext", false, "no TLS between nodes")
 	a := &f.plan.Access
-	c.Flags().StringVar(&a.Listen, "listen", "", "the IP address for clients (default loopback)")
-	c.Flags().StringVar(&a.Users, "users", "", "file of lines name:password; needed off loopback")
-	c.Flags().StringVar(&a.Cert, "tls-cert", "", "the routers' certificate, a PEM file")
-	c.Flags().StringVar(&a.Key, "tls-key", "", "the key of that certificate, a PEM file")
-	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting of every server")
+	c.Flags().StringVar(&a.Listen, "listen", "",
+		"IP address on which routers serve clients (default loopback)")
+	c.Flags().StringVar(&a.Users, "users", "",
+		"file with a line name:password for each user; needed unless --listen is loopback")
+	c.Flags().StringVar(&a.Cert, "tls-cert", "", "PEM file with the routers' certificate")
+	c.Flags().StringVar(&a.Key, "tls-key", "", "PEM file with the key of that certificate")
+	c.Flags().StringArrayVar(&f.set, "set", nil,
+		"name=value changes a setting of the nodes that are started; see: shardproof list settings")
 	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute,
 		"how long to wait until the cluster can serve")
 	return c
@@ -214,8 +219,9 @@ func progressLine(out io.Writer) (show func(line string), clear func()) {
 // describe says how to reach what runs.
 func (p *plan) describe(out io.Writer) {
 	t := p.Topology
-	fmt.Fprintf(out, "The cluster is ready: %d shards of %d, a config server of %d, %d routers.\n",
-		t.Shards, t.Members, t.ConfigMembers, t.Routers)
+	fmt.Fprintf(out, "The cluster is ready: %s with %s each, a config server with %s, %s.\n",
+		counted(t.Shards, "shard", "shards"), counted(t.Members, "member", "members"),
+		counted(t.ConfigMembers, "member", "members"), counted(t.Routers, "router", "routers"))
 	for _, id := range p.order {
 		if isRouter(id) {
 			fmt.Fprintf(out, "  %-12s clients on %s\n", id, p.clientAddress(id))
@@ -225,5 +231,5 @@ func (p *plan) describe(out io.Writer) {
 		fmt.Fprintf(out, "  %-12s nodes on %s, admin http://%s\n", id, address(p.Nodes[id]),
 			address(p.Admin[id]))
 	}
-	fmt.Fprintf(out, "  data, logs and configurations are in %s\n", p.folder)
+	fmt.Fprintf(out, "  data, logs and configuration files are in %s\n", p.folder)
 }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,7 +29,8 @@ func newStatus() *cobra.Command {
 			all := p.survey(c.Context())
 			p.print(c.OutOrStdout(), all)
 			if missing := p.missing(all); missing != "" {
-				return &failure{exitDegraded, errors.New("the cluster is degraded: " + missing)}
+				return &failure{exitDegraded, fmt.Errorf("the cluster is degraded: %s; "+
+					"`shardproof cluster start %s` starts what is not running", missing, args[0])}
 			}
 			return nil
 		}),
@@ -45,7 +45,7 @@ func (p *plan) print(out io.Writer, all map[env.NodeID]*process.Status) {
 	if config := led[configsvr.Name]; config != nil && config.Catalog != nil {
 		printCatalog(w, config.Catalog)
 	} else {
-		fmt.Fprintln(w, "the config server has no primary: the catalogue is not known")
+		fmt.Fprintln(w, "the config server has no primary, so the catalog cannot be read")
 	}
 	fmt.Fprintln(w, "nodes")
 	for _, id := range p.order {
@@ -78,7 +78,10 @@ func printCatalog(w io.Writer, c *process.Catalog) {
 		if s.Draining {
 			note += " draining"
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", s.Name, s.Host, note)
+		if note != "" {
+			note = "\t" + strings.TrimSpace(note)
+		}
+		fmt.Fprintf(w, "  %s\t%s%s\n", s.Name, s.Host, note)
 	}
 	fmt.Fprintf(w, "balancer\n  mode %s, %d migrations in progress\n", c.Balancer, c.Migrations)
 	fmt.Fprintln(w, "databases")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,8 +19,8 @@ func newStop() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stop FOLDER",
 		Short: "stop a cluster, or some of its nodes",
-		Long: `Stops every process of the cluster at once, without handing over: nothing that was
-acknowledged by a majority is lost. With --node, primaries among the nodes hand over first.`,
+		Long: `Stops every process of the cluster at once. No primary steps down first; nothing that a
+majority acknowledged is lost. With --node, a primary among the nodes steps down first.`,
 		Args: one("the folder of a cluster"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			p, err := load(args[0])
@@ -31,10 +32,20 @@ acknowledged by a majority is lost. With --node, primaries among the nodes hand 
 			return p.stop(ctx, c, nodes)
 		}),
 	}
-	c.Flags().StringArrayVar(&nodes, "node", nil, "stop this node only, such as shard-a.0")
+	c.Flags().StringArrayVar(&nodes, "node", nil,
+		"stop only this node, such as shard-a.0; may be given several times")
 	c.Flags().DurationVar(&timeout, "timeout", 30*time.Second,
-		"how long to wait before processes are killed")
+		"how long to wait before a process is killed")
 	return c
+}
+
+// nodeNames lists the nodes for a sentence.
+func (p *plan) nodeNames() string {
+	names := make([]string, len(p.order))
+	for i, id := range p.order {
+		names[i] = string(id)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *plan) stop(ctx context.Context, c *cobra.Command, nodes []string) error {
@@ -44,11 +55,15 @@ func (p *plan) stop(ctx context.Context, c *cobra.Command, nodes []string) error
 	}
 	for _, name := range nodes {
 		if !slices.Contains(p.order, env.NodeID(name)) {
-			return &failure{exitUsage, fmt.Errorf("the cluster has no node %q; it has %v",
-				name, p.order)}
+			return &failure{exitUsage, fmt.Errorf("the cluster has no node %q; its nodes are %s",
+				name, p.nodeNames())}
 		}
 		ids = append(ids, env.NodeID(name))
 	}
+	ids = slices.DeleteFunc(ids, func(id env.NodeID) bool {
+		_, is := p.running(id)
+		return !is
+	})
 	for _, id := range ids {
 		if err := p.signal(id, how); err != nil {
 			return err
@@ -69,6 +84,10 @@ func (p *plan) stop(ctx context.Context, c *cobra.Command, nodes []string) error
 			return err
 		}
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d processes have ended.\n", len(ids))
+	if len(ids) == 0 {
+		fmt.Fprintln(c.OutOrStdout(), "Nothing was running.")
+		return nil
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s stopped.\n", counted(len(ids), "process", "processes"))
 	return nil
 }

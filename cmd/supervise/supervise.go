@@ -2,8 +2,8 @@
 // that panics, and one that is out of memory, with exit code 2, which may be a verdict; nothing in
 // the program can change that. So the work is done by a second process with exit codes of its own.
 //
-// Promise: whatever is not an exit code of the work is HarnessFailed; signals to interrupt reach the
-// worker, and where the system can do it the worker dies with its supervisor.
+// Promise: whatever is not an exit code of the work is HarnessFailed; signals to interrupt reach
+// the worker, and where the system can do it the worker dies with its supervisor.
 //
 // Refusal: it does not judge, and does not start the work again.
 package supervise
@@ -32,8 +32,8 @@ const (
 // workerVariable is set in the environment of the process that does the work.
 const workerVariable = "SHARDPROOF_WORKER"
 
-// workerCodes is added to the exit codes of the worker. What the runtime ends with, and what a shell
-// makes of a signal, is outside of the range.
+// workerCodes is added to the exit codes of the worker. What the runtime ends with, and what a
+// shell makes of a signal, is outside of the range.
 const workerCodes = 32
 
 // workerMost is the greatest exit code that the worker moves.

@@ -19,9 +19,9 @@ type document struct {
 	Title    string   `json:"title"`
 	Build    string   `json:"build,omitempty"`
 	Commands []string `json:"commands,omitempty"`
-	// Views are the runs, that which explains best first.
+	// Views are the runs, the most instructive one first.
 	Views []*view `json:"views"`
-	// Parting is where the failing run and the nearest passing one part.
+	// Parting is where the failing run and the nearest passing one diverge.
 	Parting *parting `json:"parting,omitempty"`
 }
 
@@ -68,7 +68,7 @@ func (d *document) add(name, title string, r *runner.Result, scenario string) er
 	return nil
 }
 
-// addNearest adds the nearest passing run, and where it parts from the failing one.
+// addNearest adds the nearest passing run, and where it diverges from the failing one.
 func (d *document) addNearest(p *Page) error {
 	n := p.Nearest
 	if n == nil {
@@ -106,14 +106,14 @@ func stepIn(text string) (step uint64) {
 	return step
 }
 
-// limitEvents keeps so many events of each view, and the states at those that are kept.
+// limitEvents keeps at most that many events of each view, and the states at those that it keeps.
 func (d *document) limitEvents(most int) {
 	for _, v := range d.Views {
 		v.limitEvents(most)
 	}
 }
 
-// summary is what the page says without its script.
+// summary is the text that the page shows without its script.
 func (d *document) summary() []string {
 	for _, v := range d.Views {
 		if v.Name == "run" {

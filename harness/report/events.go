@@ -106,9 +106,9 @@ func (b *builder) migrationOf(e *trace.Event) string {
 // mostMessages is how many messages a view has.
 const mostMessages = 1500
 
-// messages are those of the causal slice: what the parties of its migrations and the config server
-// said to each other meanwhile, and what was said while an operation of the contradiction was in
-// progress. What replica sets say among themselves is left out.
+// messages are those of the causal slice: what the parties to its migrations and the config server
+// sent to each other meanwhile, and what was sent while an operation of the contradiction was in
+// progress. Messages within a replica set are left out.
 func (b *builder) messages(all []debugger.Message) (kept []message) {
 	windows := b.windows()
 	for _, m := range all {

@@ -49,8 +49,8 @@ func keysOf(r *runner.Result) *keys {
 	return k
 }
 
-// add notes a key once. The first shard key that is heard of counts: an event knows it, while that
-// of an operation is only right where ranges are of the key itself.
+// add notes a key once. The first shard key counts: that of an event is exact, while that of an
+// operation is right only where the shard key is the key itself.
 func (k *keys) add(ns, text, shard string) {
 	if _, ok := k.at[[2]string{ns, text}]; ok {
 		return

@@ -1,7 +1,7 @@
 // Package report is a run as one page that can be mailed: report.html, without network and without
 // anything beside it. The page shows the failure in words, the run as a picture with lanes for
-// clients, routers and servers, and the state of the cluster at every step that matters; the
-// smallest scenario that fails so and the nearest run that passes stand beside it.
+// clients, routers and servers, and the state of the cluster at every step that matters; with it
+// come the smallest scenario that still fails and the nearest run that passes.
 //
 // All of it is data in the page, which its own script draws. What the script does is in page.js and
 // the modules beside it, written by hand and readable as they are.
@@ -25,10 +25,10 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// MaxBytes is how large a page becomes at most, unless its scenario alone is larger.
+// MaxBytes is the greatest size of a page, unless its scenario alone is larger.
 const MaxBytes = 5 << 20
 
-// Page is what a page is made of.
+// Page is the input of a page.
 type Page struct {
 	// Run is the run that it is about, made with Options.Events and Options.Places.
 	Run *runner.Result
@@ -58,7 +58,7 @@ var pictureJS string
 
 var page = template.Must(template.New("page").Parse(pageHTML))
 
-// Generator is in every page, to tell it from files of others.
+// Generator is in every page, to tell it from files that this program did not write.
 const Generator = `<meta name="generator" content="shardproof report">`
 
 // HTML is the page.

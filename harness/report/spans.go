@@ -138,8 +138,8 @@ func (s *spanning) end(name string, at int64) {
 	}
 }
 
-// mostRanges is how many ranges a view tells the owners of; more are those of a run that splits all
-// the time, in which the key that matters says more.
+// mostRanges is how many ranges a view tells the owners of; a run with more splits all the time,
+// and the key that matters says more about it.
 const mostRanges = 80
 
 // ranges are the owners of every range that was ever a chunk's own, over time.
@@ -174,7 +174,7 @@ func (b *builder) ranges() (all []owned) {
 	return all
 }
 
-// own fills in the owners.
+// own records the owners.
 func (b *builder) own(all []owned) {
 	world := model.New()
 	for i := range b.run.Events {

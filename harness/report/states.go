@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// texts keeps each text once.
+// texts stores each text once.
 type texts struct {
 	texts []string
 	at    map[string]int
@@ -67,8 +67,8 @@ func (b *builder) states(film *debugger.Film) (*states, *debugger.Recording, err
 	return s.made, recorded, nil
 }
 
-// stepsToShow are the steps of the story, and as many of those that change who owns, holds and does
-// what as there is room for.
+// stepsToShow are the steps of the story, and of those that change owners, documents or work in
+// progress as many as there is room for.
 func (b *builder) stepsToShow() []uint64 {
 	var must, may []uint64
 	for i := range b.run.Events {
@@ -107,7 +107,7 @@ func changesState(e *trace.Event) bool {
 	return false
 }
 
-// stateReader has the stepper show what it shows on a terminal.
+// stateReader runs the stepper as on a terminal.
 type stateReader struct {
 	stepper *debugger.Stepper
 	lines   texts

@@ -33,7 +33,7 @@ type view struct {
 	Inside []string  `json:"inside,omitempty"`
 	Story  []moment  `json:"story,omitempty"`
 	Checks []verdict `json:"checks"`
-	// Left are events that the page does not have.
+	// Left is the number of events that the page leaves out.
 	Left int `json:"left,omitempty"`
 
 	Lanes []lane `json:"lanes"`
@@ -203,7 +203,7 @@ func (b *builder) end() (at int64) {
 	return at
 }
 
-// routine says whether an event is one of those that happen all the time.
+// routine reports whether an event is of a kind that happens all the time.
 func (b *builder) routine(e *trace.Event) bool {
 	if b.told[e.Step] || b.proof[e.Step] {
 		return false

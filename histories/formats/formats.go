@@ -1,10 +1,10 @@
-// Package formats reads a history whatever form it has: shardproof's own, packed or not, one of those
+// Package formats reads histories in several formats: shardproof's own, packed or not, one of those
 // that Jepsen's tests leave, or porcupine's operations.
 //
-// Promise: the form is told by what the file holds, not by its name; what is returned of shardproof's
-// own is a history as package wellformed defines it.
+// Promise: the form is told by what the file holds, not by its name; what is returned of
+// shardproof's own is a history as package wellformed defines it.
 //
-// Refusal: no form is guessed. A file of none is refused, with the forms that there are.
+// Refusal: no format is guessed. A file in none of them is refused, with a list of the formats.
 package formats
 
 import (
@@ -19,14 +19,15 @@ import (
 	"github.com/shardproof/shardproof/histories/wellformed"
 )
 
-// recognised is how much of a file tells its form.
+// recognised is how many bytes of a file are read to recognise its format.
 const recognised = 1 << 16
 
 // Limits bound what reading may cost; the zero Limits do not.
 type Limits struct {
 	// Bytes is how many bytes a file may have, unpacked; 0 for any.
 	Bytes int64
-	// Stop is asked again and again while a file is read; its error ends that. Nil for never.
+	// Stop is called repeatedly while a file is read, and its error ends the reading; nil is never
+	// called.
 	Stop func() error
 }
 
@@ -65,7 +66,7 @@ const Forms = "a history of shardproof (history.ndjson.zst or plain NDJSON), a l
 	"test, a history.edn of Jepsen (registers, compare-and-set, sets, single appends), a key-value " +
 	"history of the public data set, or porcupine's key-value operations as JSON"
 
-// bounded is a source of at most so many bytes; 0 for any.
+// bounded is a source with a limit of bytes; 0 for none.
 type bounded struct {
 	io.Reader
 	file       string

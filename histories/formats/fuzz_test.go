@@ -31,8 +31,8 @@ var seeds = []string{
 	strings.Replace(own, `"write"`, `"scan","to":5`, 1),
 }
 
-// FuzzCheck reads whatever there is in every form, and judges what is a history: nothing panics, no
-// search goes beyond its limits, and what is refused is refused with a reason.
+// FuzzCheck reads arbitrary input in every format, and judges what is a history: nothing panics, no
+// search exceeds its limits, and every refusal has a reason.
 func FuzzCheck(f *testing.F) {
 	for _, text := range seeds {
 		f.Add([]byte(text))

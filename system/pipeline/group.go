@@ -115,7 +115,7 @@ func (g *collected) accumulate(spec bson.RawValue) (bson.RawValue, error) {
 	}
 }
 
-// sum leaves out what is no number.
+// sum ignores values that are not numbers.
 func sum(values []bson.RawValue) (bson.RawValue, error) {
 	var total int64
 	for _, v := range values {

@@ -1,4 +1,4 @@
-// Package pipeline is what the stages of an aggregation make of documents. It is pure.
+// Package pipeline evaluates the stages of an aggregation on documents. It is pure.
 //
 // Promise: the result depends on stages and documents alone, in the order in which they are given.
 //
@@ -36,7 +36,7 @@ var stages = map[string]stage{
 	"$sortByCount": sortByCount,
 	"$sample":      sample,
 	"$documents":   documents,
-	// What goes on is known to the servers one by one, and listed by none.
+	// These lists are empty: no server lists its operations or sessions.
 	"$currentOp":         nothing,
 	"$listLocalSessions": nothing,
 	"$listSessions":      nothing,
@@ -230,7 +230,7 @@ func skip(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	return docs[min(n, len(docs)):], err
 }
 
-// sample returns the first documents: which they are is not said.
+// sample returns the first documents: which ones it returns is unspecified.
 func sample(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	fields, _ := spec.DocumentOK()
 	n, err := number("$sample", fields.Lookup("size"))

@@ -28,7 +28,7 @@ func Change(stages []bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(bson.D{{Key: updateField, Value: stages}})
 }
 
-// stagesOf are the stages of a change; false for one that is none of Change.
+// stagesOf are the stages of a change; false for one that Change did not make.
 func stagesOf(change bson.Raw) (list []bson.Raw, ok bool, err error) {
 	v, err := change.LookupErr(updateField)
 	if err != nil {
@@ -54,7 +54,7 @@ func Update(change, doc bson.Raw) (bson.Raw, error) {
 	return keepID(made[0], doc)
 }
 
-// keepID is what the stages have made of a document, with its _id, which they must not change.
+// keepID is the result of the stages with the _id of the document, which they must not change.
 func keepID(made, doc bson.Raw) (bson.Raw, error) {
 	id, err := doc.LookupErr("_id")
 	if err != nil {

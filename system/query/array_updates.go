@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// editFunc returns the new value of a field; removedValue takes the field away.
+// editFunc returns the new value of a field; removedValue removes the field.
 type editFunc func(
 	old bson.RawValue, exists bool, operand bson.RawValue, path string,
 ) (bson.RawValue, error)
@@ -54,7 +54,7 @@ func multiplyValue(
 	return integerOf(product, wide), nil
 }
 
-// integerOf is an int32 where that is enough and wide does not ask for more.
+// integerOf is an int32 if the number fits and wide is false, and else an int64.
 func integerOf(n int64, wide bool) bson.RawValue {
 	if !wide && int64(int32(n)) == n {
 		return bson.RawValue{Type: bson.TypeInt32, Value: bsoncore.AppendInt32(nil, int32(n))}
@@ -108,7 +108,7 @@ func arrayOf(values []bson.RawValue) bson.RawValue {
 	}
 	doc, err := finishDocument(b, nil)
 	if err != nil {
-		panic(err) // what was begun here can end
+		panic(err) // an array that was begun here can be ended
 	}
 	return bson.RawValue{Type: bson.TypeArray, Value: doc}
 }
@@ -187,7 +187,7 @@ func pushValue(
 	return arrayOf(p.cut(values)), nil
 }
 
-// arrange sorts the elements if that is asked for: by fields, or as they are.
+// arrange sorts the elements if $sort is given: by fields, or whole.
 func (p *pushed) arrange(values []bson.RawValue) error {
 	if by, ok := p.sort.DocumentOK(); ok {
 		order, err := ParseOrder(by)
@@ -252,7 +252,7 @@ func popValue(
 	return arrayOf(values), nil
 }
 
-// pullValue takes away what equals the operand or fulfils its conditions.
+// pullValue removes elements that equal the operand or satisfy its conditions.
 func pullValue(
 	old bson.RawValue, exists bool, operand bson.RawValue, path string,
 ) (bson.RawValue, error) {

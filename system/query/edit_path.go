@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// maxPadding is the greatest number of an element that a path may make.
+// maxPadding is the greatest array index that a path may create.
 const maxPadding = 10_000
 
 // removedValue as the new value of a field means that there is none. It has no type, as no value
@@ -16,8 +16,8 @@ const maxPadding = 10_000
 var removedValue bson.RawValue
 
 // editPath returns the document with the value at a dotted path replaced by what fn makes of it;
-// documents that are missing on the way are made unless nothing is to be put into them. fn gets
-// null for a field that does not exist.
+// documents that are missing on the way are created unless there is nothing to put into them. fn
+// gets null for a field that does not exist.
 func editPath(
 	doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bson.RawValue, error),
 ) (bson.Raw, error) {
@@ -73,8 +73,8 @@ func editInner(
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: next}, nil
 }
 
-// editElement changes the element of an array that the path numbers, or what lies in it; elements
-// that are missing before it become null.
+// editElement changes the array element whose index the path gives, or something inside it; missing
+// elements before it become null.
 func editElement(
 	array bson.Raw, path, inner string, fn func(bson.RawValue, bool) (bson.RawValue, error),
 ) (bson.RawValue, error) {
@@ -91,7 +91,7 @@ func editElement(
 	one := func(old bson.RawValue, exists bool) (bson.RawValue, error) {
 		next, err := fn(old, exists)
 		if err == nil && next.Type == removedValue.Type && !nested {
-			next = nullValue // taking an element away leaves its place
+			next = nullValue // removing an element leaves its place
 		}
 		return next, err
 	}
@@ -112,8 +112,8 @@ func editElement(
 	return bson.RawValue{Type: bson.TypeArray, Value: next}, nil
 }
 
-// incrementValue adds whole numbers. A sum of two int32 that does not fit becomes an int64; doubles
-// are refused, as their sums are not associative.
+// incrementValue adds integers. A sum of two int32 that does not fit becomes an int64; doubles are
+// refused, as their sums are not associative.
 func incrementValue(
 	old bson.RawValue, exists bool, by bson.RawValue, path string,
 ) (bson.RawValue, error) {

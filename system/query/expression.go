@@ -38,7 +38,7 @@ func lookUp(text string, doc bson.Raw) (bson.RawValue, bool, error) {
 	return v, found, nil
 }
 
-// evaluateDocument is that of an operator, or a document of expressions.
+// evaluateDocument is the value of an operator expression, or of a document of expressions.
 func evaluateDocument(fields, doc bson.Raw) (bson.RawValue, bool, error) {
 	elements, err := fields.Elements()
 	if err != nil {
@@ -107,7 +107,8 @@ func operate(op string, operand bson.RawValue, doc bson.Raw) (bson.RawValue, err
 	return fn(op, values)
 }
 
-// setField is {field, input, value}: the input with one more field, whose name may hold anything.
+// setField is {field, input, value}: the input with one more field, whose name may contain any
+// characters.
 func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
 	spec, _ := operand.DocumentOK()
 	var parts [3]bson.RawValue
@@ -196,7 +197,7 @@ func boolean(b bool) bson.RawValue {
 func text(s string) bson.RawValue {
 	t, data, err := bson.MarshalValue(s)
 	if err != nil {
-		panic(err) // a text always has a value
+		panic(err) // a string always has a value
 	}
 	return bson.RawValue{Type: t, Value: data}
 }

@@ -17,8 +17,8 @@ type field struct {
 
 func fieldAt(doc bson.Raw, path string) field { return field{doc, path} }
 
-// any reports whether a value, or an element of one that is an array, fulfils the condition; null
-// stands for a value that is missing.
+// any reports whether a value, or an element of an array, satisfies the condition; a missing value
+// counts as null.
 func (f field) any(condition func(bson.RawValue) bool) bool {
 	return eachAt(f.doc, f.path, func(v bson.RawValue, exists bool) bool {
 		if !exists {
@@ -28,7 +28,7 @@ func (f field) any(condition func(bson.RawValue) bool) bool {
 	})
 }
 
-// whole is any of the values themselves, their elements left out.
+// whole is like any, but for the values themselves, without the elements of arrays.
 func (f field) whole(condition func(bson.RawValue) bool) bool {
 	return eachAt(f.doc, f.path, func(v bson.RawValue, exists bool) bool {
 		return exists && condition(v)
@@ -39,8 +39,9 @@ func (f field) exists() bool {
 	return f.whole(func(bson.RawValue) bool { return true })
 }
 
-// eachAt calls fn for what the path leads to, until fn returns true, and reports that. An array on
-// the way stands for each of its documents, and for the element that the path numbers.
+// eachAt calls fn for the values that the path leads to, until fn returns true, and reports whether
+// it did. For an array on the way it follows each of its documents, and the element whose index the
+// path gives.
 func eachAt(doc bson.Raw, path string, fn func(v bson.RawValue, exists bool) bool) bool {
 	name, inner, nested := strings.Cut(path, ".")
 	v, found := document.Field(doc, name)

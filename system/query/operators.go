@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// matchRare are the operators that few filters have.
+// matchRare evaluates the operators that few filters use.
 func matchRare(op string, operand bson.RawValue, got field) (bool, error) {
 	switch op {
 	case "$not":
@@ -64,7 +64,7 @@ func matchAll(operand bson.RawValue, got field) (bool, error) {
 	return all && some, err
 }
 
-// matchElement looks for an element of an array that fulfils all conditions: operators on it, or a
+// matchElement looks for an array element that satisfies all conditions: operators on it, or a
 // filter of its fields.
 func matchElement(operand bson.RawValue, got field) (found bool, err error) {
 	filter, ok := operand.DocumentOK()

@@ -97,8 +97,8 @@ func ParseOrder(sort bson.Raw) (o Order, err error) {
 	return o, err
 }
 
-// Compare is negative when a comes before b. Of an array the least element counts, or the greatest
-// in a descending order.
+// Compare is negative when a comes before b. Of an array, the least element counts, or in
+// descending order the greatest.
 func (o Order) Compare(a, b bson.Raw) int {
 	for _, by := range o {
 		d := Compare(by.value(a), by.value(b))

@@ -18,7 +18,7 @@ func Apply(change, doc bson.Raw) (bson.Raw, error) {
 }
 
 // NewFrom returns the document that an upsert inserts when nothing matches: the fields that the
-// filter fixes, changed. If it has no _id then, it gets that of newID, which must have one.
+// filter fixes, changed. If it then has no _id, it gets the one of newID, which must have one.
 func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 	doc, err := fixedBy(filter)
 	if err != nil {
@@ -162,7 +162,7 @@ func finishElement(doc bson.Raw, name string, v bson.RawValue) bson.Raw {
 	b := append([]byte(nil), doc[:len(doc)-1]...)
 	next, err := finishDocument(appendElement(b, name, v), nil)
 	if err != nil {
-		panic(err) // a document that ended can end once more
+		panic(err) // a document that was ended can be ended again
 	}
 	return next
 }
@@ -177,7 +177,7 @@ func beginDocument() []byte {
 	return b
 }
 
-// finishDocument ends what begin began.
+// finishDocument ends the document that begin began.
 func finishDocument(b []byte, err error) (bson.Raw, error) {
 	if err != nil {
 		return nil, err

@@ -17,13 +17,13 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// greetingLimit bounds what a client may send before it has said who it is.
+// greetingLimit bounds what a client may send before it has authenticated.
 const greetingLimit = 64 << 10
 
 // errClosed ends a connection on behalf of the fail point.
 var errClosed = errors.New("closed by the fail point")
 
-// connection is one client's.
+// connection is the connection of one client.
 type connection struct {
 	server  *Server
 	raw     net.Conn
@@ -92,7 +92,7 @@ func (c *connection) answer(ctx context.Context, m *frame.Message) (bson.D, erro
 	return c.execute(ctx, r)
 }
 
-// anonymous are the commands of clients that have not said who they are.
+// anonymous are the commands that are allowed before authentication.
 var anonymous = map[string]bool{
 	"hello": true, "isMaster": true, "ismaster": true, "buildInfo": true, "buildinfo": true,
 	"ping": true, "saslStart": true, "saslContinue": true, "connectionStatus": true,
@@ -108,8 +108,8 @@ func (c *connection) identify(r *request.Request) {
 	r.AppName, r.User, r.RemoteAddr = c.appName, c.login.user, c.raw.RemoteAddr().String()
 }
 
-// execute has the node answer; what the fail point wants to block is blocked here, where nobody
-// else waits for it.
+// execute runs the command on the node. When the fail point blocks a command, the wait is here,
+// where it holds up no other client.
 func (c *connection) execute(ctx context.Context, r *request.Request) (doc bson.D, err error) {
 	s := c.server
 	var fate failcommand.Fate

@@ -15,12 +15,12 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// Users are those that may use a server, with what proves that they are who they say.
+// Users are the users of a server, with their credentials.
 type Users struct {
 	stored map[string]scram.StoredCredentials
 }
 
-// iterations is how often a password is hashed.
+// iterations is the number of rounds in which a password is hashed.
 const iterations = 15_000
 
 // ReadUsers reads lines "name:password"; empty lines and those that begin with # are left out. The
@@ -63,7 +63,7 @@ func (u *Users) find(name string) (scram.StoredCredentials, error) {
 	return c, nil
 }
 
-// login is a client on its way to say who it is.
+// login is the authentication of one client, in progress or done.
 type login struct {
 	user string
 	talk *scram.ServerConversation

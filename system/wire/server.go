@@ -1,10 +1,9 @@
 // Package wire serves a router's clients over MongoDB's wire protocol: it listens, reads messages,
-// has them answered by tasks of the router's node, and knows who is at the other end of a
-// connection.
+// has tasks of the router's node answer them, and knows which user each connection belongs to.
 //
-// Promise: bytes are read and written here, outside of the node, which only answers. A message that
-// is malformed ends its connection with an error, and no other; a client that goes away interrupts
-// what it has asked for.
+// Promise: bytes are read and written here, outside of the node, which only answers. A malformed
+// message ends its own connection with an error and affects no other; when a client disconnects,
+// its request is interrupted.
 //
 // Refusal: it decides nothing about data.
 package wire
@@ -36,16 +35,16 @@ type Config struct {
 	Runner Runner
 	// Router is called in a task and returns the router of the node.
 	Router func() *router.Router
-	// Users may use the server; nil lets everyone in, and is refused off loopback.
+	// Users may use the server; nil lets everyone in, and is refused on an address other than
+	// loopback.
 	Users *Users
 	// TLS encrypts connections; nil does not.
 	TLS *tls.Config
-	// Logger takes what happens to connections; nil is slog.Default.
+	// Logger logs what happens to connections; nil is slog.Default.
 	Logger *slog.Logger
 }
 
-// ErrOpenToAll refuses to listen where others than the machine's own users could come in without
-// saying who they are.
+// ErrOpenToAll refuses to listen on an address that is not loopback without authentication.
 var ErrOpenToAll = errors.New(
 	"without users the server listens on loopback only: give it a file of users")
 

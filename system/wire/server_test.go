@@ -131,7 +131,7 @@ func insertUntil(
 	}
 }
 
-// TestAuthentication lets in who knows the password, and nobody else.
+// TestAuthentication lets in clients that know the password, and no others.
 func TestAuthentication(t *testing.T) {
 	users, err := wire.ReadUsers(strings.NewReader("# users\nann:secret\n"))
 	if err != nil {
@@ -168,7 +168,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// TestOpenToAll: without users nobody listens to others than the machine's own users.
+// TestOpenToAll: without users, a server listens on loopback only.
 func TestOpenToAll(t *testing.T) {
 	l, err := net.Listen("tcp", "0.0.0.0:0")
 	if err != nil {

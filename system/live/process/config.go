@@ -69,13 +69,13 @@ func (p Topology) System() (system.Topology, error) {
 func Load(file string) (*Config, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the configuration of a node cannot be read: %w", err)
 	}
 	c := &Config{}
 	lines := json.NewDecoder(bytes.NewReader(text))
 	lines.DisallowUnknownFields()
 	if err := lines.Decode(c); err != nil {
-		return nil, fmt.Errorf("%s is no configuration of a node: %w", file, err)
+		return nil, fmt.Errorf("%s is not the configuration of a node: %w", file, err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -102,13 +102,13 @@ func (c *Config) Validate() error {
 	case c.Folder == "":
 		return errors.New(`"folder" is empty; name the folder that keeps what the node stores`)
 	case !slices.Contains(all, c.Node):
-		return fmt.Errorf(`"node" is %q, which this topology does not have; it has %v`, c.Node, all)
+		return fmt.Errorf(`"node" is %q, which is not in this topology; its nodes are %v`, c.Node, all)
 	case c.Clients != "" && !c.IsRouter():
-		return fmt.Errorf(`"clients" is set, but %s is no router`, c.Node)
+		return fmt.Errorf(`"clients" is set, but %s is not a router`, c.Node)
 	}
 	for _, id := range all {
 		if c.Nodes[id] == "" {
-			return fmt.Errorf(`"nodes" has no address of %s`, id)
+			return fmt.Errorf(`"nodes" has no address for %s`, id)
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (c *Config) Key() ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("others may read the key file %s; `chmod 600 %s` keeps it secret",
+		return nil, fmt.Errorf("the key file %s is readable by others; `chmod 600 %s` keeps it secret",
 			c.KeyFile, c.KeyFile)
 	}
 	key, err := os.ReadFile(c.KeyFile)

@@ -1,10 +1,10 @@
 // Package collections answers the commands about databases, collections and indexes as wholes.
 //
-// Promise: it lists what there is, sharded or not; what it makes and removes is so on a majority
-// before the answer.
+// Promise: it lists sharded and unsharded collections alike; what it creates and removes is
+// majority-committed before the answer.
 //
-// Refusal: indexes have no effect on queries; a database of which everything was dropped is listed
-// no more, and keeps its primary shard.
+// Refusal: indexes have no effect on queries; a database without collections is not listed, but
+// keeps its primary shard.
 package collections
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that the
-// shards evaluate, everything else is done here.
+// aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that
+// the shards evaluate, everything else is done here.
 func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	stages, err := stagesOf(r)
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *Service) input(
 	return find, docs, err
 }
 
-// withoutCollection refuses pipelines on a database that need one, which are all but those that
-// begin with documents of their own or with the lists of what goes on, which are empty.
+// withoutCollection refuses a pipeline on a whole database unless its first stage needs no
+// collection: $documents, or one of the lists of sessions and operations, which are empty here.
 func (s *Service) withoutCollection(stages []bson.Raw) error {
 	if len(stages) > 0 {
 		for _, name := range []string{
@@ -108,14 +108,14 @@ func (s *Service) withoutCollection(stages []bson.Raw) error {
 		"the first stage needs a collection, and the command names none")
 }
 
-// output is a last stage that writes what the pipeline makes.
+// output is a last stage that writes the results of the pipeline.
 type output struct {
 	ns string
-	// replace empties the collection first; otherwise documents of the same _id are replaced.
+	// replace empties the collection first; otherwise documents with the same _id are replaced.
 	replace bool
 }
 
-// takeOutput takes a last $out or $merge away.
+// takeOutput removes a last $out or $merge and returns it.
 func (s *Service) takeOutput(r *request.Request, stages *[]bson.Raw) (*output, error) {
 	if len(*stages) == 0 {
 		return nil, nil

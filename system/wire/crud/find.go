@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// firstBatch is how many documents the first batch has at most, unless the client says.
+	// firstBatch is the most documents in the first batch, unless the client says otherwise.
 	firstBatch = 101
-	// pageSize is how many documents are fetched at once for a command that reads them all.
+	// pageSize is how many documents a command that reads all of them fetches at a time.
 	pageSize = 1000
 )
 
@@ -86,7 +86,7 @@ func (c *scan) fetch(t env.Task, n int) ([]bson.Raw, error) {
 	return batch.Docs, nil
 }
 
-// Close has the router forget the query.
+// Close makes the router discard the query.
 func (c *scan) Close(t env.Task) {
 	if c.id == "" {
 		return
@@ -94,7 +94,7 @@ func (c *scan) Close(t env.Task) {
 	req := &command.KillCursors{Cursors: []string{c.id}}
 	c.id = ""
 	t.Spawn("wire.killCursors", func(own env.Task) {
-		// An answer is not needed: the router forgets the cursor in time.
+		// An answer is not needed: the cursor times out on the router.
 		_, _ = deployment.Ask[command.Done](own, c.s.d, req)
 	})
 }
@@ -258,7 +258,8 @@ func (s *Service) first(t env.Task, c *cursor.Cursor, size int, single bool) (bs
 	return batchReply("firstBatch", docs, s.cursors.Keep(t, c), c), nil
 }
 
-// openAt is a cursor that tells its clients the time of the snapshot that it reads, if it reads one.
+// openAt is a cursor that tells its clients the time of the snapshot that it reads, if it reads
+// one.
 func openAt(ns string, source cursor.Source, at hlc.Timestamp) *cursor.Cursor {
 	c := cursor.Open(ns, source)
 	if at != 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 )
 
-// objectID is unique: by the session's random identity, or by the router's process and a count.
+// objectID is unique: made from the random ID of the session, or from the router's process and a
+// counter.
 func (s *Service) objectID(st command.Session) (id bson.ObjectID) {
 	node := s.d.Endpoint.Node()
 	seconds := uint32(s.d.Endpoint.Clock().Tick().Millis() / 1000)

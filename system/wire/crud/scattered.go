@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// searches is how often a document is looked for that matched and was changed before it could be
-// written to.
+// searches is how often a matching document is looked for again when it was changed before it could
+// be written to.
 const searches = 10
 
 // changeOf reads a replacement, operators or stages. Several documents cannot be replaced.
@@ -45,7 +45,7 @@ func changeOf(
 	return query.WithArrayFilters(change, filters)
 }
 
-// upsertedID is the _id of the document that an upsert has made: as the package query decides.
+// upsertedID is the _id of the document that an upsert has inserted, as package query chooses it.
 func upsertedID(u *command.Update) bson.RawValue {
 	doc, err := pipeline.NewFrom(u.Filter, u.Change, u.NewID)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) matching(t env.Task, ns string, filter, sort bson.Raw) ([]bson
 	return docs, err
 }
 
-// exactly is a filter that only the document fulfils, as long as it fulfils the other filter.
+// exactly is a filter that matches only this document, and only while it matches the other filter.
 func (s *Service) exactly(t env.Task, ns string, doc, filter bson.Raw) (bson.Raw, error) {
 	table, err := s.d.Table(t, ns)
 	if err != nil {

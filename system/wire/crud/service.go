@@ -1,11 +1,11 @@
 // Package crud answers the commands by which clients read and write documents.
 //
-// Promise: what a shard can decide alone is decided there, atomically and, for a numbered statement,
-// at most once. A statement that fixes no shard key of a sharded collection, and one that changes
-// many documents, is carried out in two steps: the documents are found, and each is changed if it
-// still matches.
+// Promise: what a shard can decide alone is decided there, atomically and, for a numbered
+// statement, at most once. A statement that fixes no shard key of a sharded collection, and one
+// that changes many documents, is carried out in two steps: the documents are found, and each is
+// changed if it still matches.
 //
-// Refusal: no transactions of several statements.
+// Refusal: no multi-statement transactions.
 package crud
 
 import (
@@ -123,7 +123,7 @@ func timeOf(doc bson.Raw, name string) hlc.Timestamp {
 	return catalog.Timestamp(bson.Timestamp{T: t, I: i})
 }
 
-// ask sends a write to the router, and makes the collection if that is what it needs.
+// ask sends a write to the router, and creates the collection first if it does not exist.
 func (s *Service) ask(
 	t env.Task, ns string, create bool, req env.Message,
 ) (*command.Written, error) {
@@ -142,7 +142,7 @@ func (s *Service) ask(
 }
 
 // newID is {_id: value} for a document without one. For a numbered statement it is a function of
-// its number: sent again, the statement has the same.
+// the number, so that a retry has the same _id.
 func (s *Service) newID(st command.Session) bson.Raw {
 	id := s.objectID(st)
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})

@@ -13,7 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// selected are the documents that a count or a distinct is about.
+// selected are the documents that a count or a distinct evaluates.
 func (s *Service) selected(
 	t env.Task, r *request.Request,
 ) (docs []bson.Raw, at hlc.Timestamp, err error) {

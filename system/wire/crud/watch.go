@@ -98,7 +98,7 @@ func resumeAfter(req *command.Watch, options bson.Raw) error {
 // Mark is the place up to which the stream was read.
 func (c *stream) Mark() bson.Raw { return tokenOf(c.mark) }
 
-// Next waits for changes that pass the stages, at most so long.
+// Next waits for changes that pass the stages, at most as long as it is told.
 func (c *stream) Next(t env.Task, n int, wait time.Duration) ([]bson.Raw, bool, error) {
 	for end := t.Node().Mono().Add(wait); ; {
 		docs, err := c.poll(t, n)
@@ -140,7 +140,7 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	return docs, err
 }
 
-// Close leaves the stream to its timeout: the router keeps nothing but its places.
+// Close does nothing: the router keeps only the positions of the stream, which time out.
 func (c *stream) Close(env.Task) {}
 
 func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
@@ -172,8 +172,8 @@ func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 	return bson.Marshal(event)
 }
 
-// identity is the document's {_id}: as the document has it, else as the log names it, where all
-// whole numbers are of one type.
+// identity is the document's {_id}: as the document has it, or else as the log has it, where all
+// integers have one type.
 func identity(ch *command.Change) any {
 	if v, err := ch.Doc.LookupErr("_id"); err == nil {
 		return bson.D{{Key: "_id", Value: v}}
@@ -188,8 +188,8 @@ func namespace(db, coll string) bson.D {
 	return bson.D{{Key: "db", Value: db}, {Key: "coll", Value: coll}}
 }
 
-// description says of an update which fields the document has since: the log keeps what came of a
-// change, not what was before.
+// description is the updateDescription of an update. It lists all fields of the document, since the
+// log has the document after a change but not the one before.
 func description(doc bson.Raw) bson.D {
 	fields := bson.D{}
 	elements, _ := doc.Elements()
@@ -204,7 +204,7 @@ func description(doc bson.Raw) bson.D {
 	}
 }
 
-// newest is the document as it is now, nil when it is gone.
+// newest is the current document, nil when there is none.
 func (c *stream) newest(t env.Task, ch *command.Change) any {
 	find := &command.Find{NS: c.ns, Filter: ch.Key, Concern: command.MajorityRead}
 	docs, err := c.s.collect(t, find)
@@ -221,7 +221,7 @@ func tokenOf(at command.Token) bson.Raw {
 		{Key: "_data", Value: fmt.Sprintf("%016x.%x.%d", uint64(at.TS), at.Shard, at.N)},
 	})
 	if err != nil {
-		panic(err) // a text always has a document
+		panic(err) // a string always has a document
 	}
 	return doc
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// bulk is a write command of several statements on its way.
+// bulk is a write command in progress, with one or more statements.
 type bulk struct {
 	s       *Service
 	r       *request.Request
@@ -39,8 +39,8 @@ func (s *Service) newBulk(r *request.Request) (*bulk, error) {
 	return b, err
 }
 
-// each carries the statements out. The error of one is listed; one that says that the router or the
-// shard is in trouble ends the command.
+// each carries the statements out. The error of a statement is listed; an error of the router or
+// the shard ends the command.
 func (b *bulk) each(docs []bson.Raw, do func(i int, doc bson.Raw) error) (bson.D, error) {
 	const most = 100_000
 	if len(docs) == 0 || len(docs) > most {

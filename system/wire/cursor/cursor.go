@@ -1,7 +1,7 @@
 // Package cursor keeps what clients have not read yet of their queries and change streams.
 //
-// Promise: one request at a time advances a cursor; a cursor that nobody came back for is closed
-// when others are opened; no batch is greater than a message can be.
+// Promise: one request at a time advances a cursor; an idle cursor is closed when others are
+// opened; no batch exceeds the size of a message.
 //
 // Refusal: cursors live on one router, in memory.
 package cursor
@@ -32,7 +32,7 @@ type Cursor struct {
 	// At is the time of the snapshot that is read; zero for other reads.
 	At     bson.Timestamp
 	source Source
-	// pending were read from the source and not returned.
+	// pending are documents that were read from the source but not returned yet.
 	pending []bson.Raw
 	more    bool
 	ends    env.Time
@@ -55,7 +55,7 @@ type deadline struct {
 	ends env.Time
 }
 
-// NewRegistry returns an empty registry; idle is for how long a cursor waits for its client.
+// NewRegistry returns an empty registry; idle is how long a cursor lives without a request.
 func NewRegistry(node env.Node, idle func() time.Duration) *Registry {
 	return &Registry{node: node, open: make(map[int64]*Cursor), idle: idle}
 }
@@ -134,7 +134,8 @@ func (r *Registry) Take(id int64) (*Cursor, error) {
 	return c, nil
 }
 
-// Return undoes Take unless the cursor is exhausted; it is the number to go on with, or 0.
+// Return undoes Take unless the cursor is exhausted. It returns the cursor's number, or 0 for an
+// exhausted one.
 func (r *Registry) Return(id int64, c *Cursor) int64 {
 	if c.Exhausted() {
 		return 0
@@ -143,7 +144,7 @@ func (r *Registry) Return(id int64, c *Cursor) int64 {
 	return id
 }
 
-// expire closes the cursors that nobody came back for.
+// expire closes the cursors that were idle too long.
 func (r *Registry) expire(t env.Task) {
 	for now := r.node.Mono(); len(r.queue) > 0 && r.queue[0].ends < now; r.queue = r.queue[1:] {
 		first := r.queue[0]

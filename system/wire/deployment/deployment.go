@@ -1,8 +1,8 @@
 // Package deployment is the cluster as commands of clients see it: the router that they are sent
 // to, and behind it the config server and the shards for what no router serves.
 //
-// Promise: collections and databases come into being when something is first written to them, as
-// clients expect; a request is answered in bounded time.
+// Promise: collections and databases are created by the first write to them, as clients expect; a
+// request is answered in bounded time.
 //
 // Refusal: it knows nothing of the wire protocol.
 package deployment
@@ -47,7 +47,7 @@ func Move(t env.Task, d *Deployment, req env.Message) error {
 	return err
 }
 
-// patience is how long the router may take; its own attempts end before.
+// patience is how long the router may take; its own retries end earlier.
 func (d *Deployment) patience() time.Duration {
 	return d.Settings.AttemptTimeout + d.Settings.CommandTimeout + d.Settings.WriteConcernTimeout
 }

@@ -1,6 +1,6 @@
-// Package dispatch leads one message of a client to the command that answers it.
+// Package dispatch routes a client's message to the command that answers it.
 //
-// Promise: every message gets one answer, also an unknown command; every answer carries the cluster
+// Promise: every message gets one answer, even an unknown command; every answer carries the cluster
 // time. Everything that commands keep (cursors, the fail point) is touched by tasks of the router's
 // node only.
 //
@@ -36,7 +36,7 @@ type Dispatcher struct {
 	failures failcommand.Point
 }
 
-// New is the dispatcher of a deployment; authenticates says that clients must say who they are.
+// New is the dispatcher of a deployment; authenticates says that clients must authenticate.
 func New(d *deployment.Deployment, authenticates bool) *Dispatcher {
 	p := &Dispatcher{d: d, commands: make(map[string]request.Handler)}
 	idle := func() time.Duration { return d.Settings.CursorTimeout }
@@ -53,7 +53,7 @@ func New(d *deployment.Deployment, authenticates bool) *Dispatcher {
 // Meet is what the fail point does with a request.
 func (p *Dispatcher) Meet(r *request.Request) failcommand.Fate { return p.failures.Meet(r) }
 
-// Answer carries a request out.
+// Answer executes a request.
 func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fate) bson.D {
 	p.hear(r)
 	doc, err := p.execute(t, r, fate)
@@ -68,11 +68,11 @@ func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fat
 	return p.timed(doc)
 }
 
-// farAhead is by how much a client's cluster time may be ahead of the node's clock: nobody proves
-// that the time is a server's, and a wrong one would never be made good.
+// farAhead is by how much a client's cluster time may be ahead of the node's clock: the time is not
+// signed, and a wrong one could never be corrected.
 const farAhead = time.Minute
 
-// hear takes over the cluster time that a client has from other routers.
+// hear advances the cluster time to the one that a client has from other routers.
 func (p *Dispatcher) hear(r *request.Request) {
 	gossip, err := r.Document("$clusterTime")
 	if err != nil || gossip == nil {
@@ -126,8 +126,8 @@ func supportsConcern(r *request.Request) error {
 		"read concern snapshot is not supported by command %s", r.Name)
 }
 
-// timed adds what the router knows of the cluster time: a router that has asked nobody yet knows
-// none, and drivers take a time of zero for a mistake.
+// timed adds what the router knows of the cluster time: a router that has sent no request yet knows
+// none, and drivers reject a time of zero.
 func (p *Dispatcher) timed(doc bson.D) bson.D {
 	known := p.d.Endpoint.Clock().Now().Cluster
 	if known == 0 {

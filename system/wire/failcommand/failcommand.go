@@ -1,10 +1,10 @@
-// Package failcommand is MongoDB's fail point for tests of clients: commands that are named to it
-// fail, hang or lose their connection.
+// Package failcommand is MongoDB's fail point for tests of clients: commands that are chosen by
+// name fail, hang or lose their connection.
 //
-// Promise: what is asked for happens to the next commands that match, as often as was said, and to
-// no others; configureFailPoint itself never fails so.
+// Promise: the next commands that match are affected, as many as were asked for, and no others;
+// configureFailPoint itself is never affected.
 //
-// Refusal: it is on no other server than the one that was asked.
+// Refusal: it has an effect only on the server to which configureFailPoint was sent.
 package failcommand
 
 import (
@@ -53,7 +53,7 @@ func (p *Point) Commands() map[string]request.Handler {
 	return map[string]request.Handler{"configureFailPoint": p.configure}
 }
 
-// Meet is what becomes of a request.
+// Meet decides the fate of a request.
 func (p *Point) Meet(r *request.Request) Fate {
 	switch {
 	case !p.on || !slices.Contains(p.commands, r.Name) || r.Name == "configureFailPoint":
@@ -177,7 +177,7 @@ func texts(doc bson.Raw, name string) (all []string, err error) {
 	return all, err
 }
 
-// Amend adds to an answer what the fate says.
+// Amend adds the fields of the fate to an answer.
 func (f *Fate) Amend(doc bson.D) bson.D {
 	if f.ConcernError == nil {
 		return doc

@@ -1,12 +1,12 @@
 // Package frame is the outermost form of MongoDB's wire protocol: messages on a stream of bytes. It
-// reads OP_MSG with document sequences and checksums, and OP_QUERY, with which older drivers say
-// hello, and writes the answers.
+// reads OP_MSG with document sequences and checksums, and OP_QUERY, with which older drivers begin
+// their handshake, and writes the answers.
 //
-// Promise: no bytes of a peer make it panic, or take more memory than the message really has. What
-// is read is well-formed BSON in all its depth.
+// Promise: no input makes it panic or allocate more memory than the message has bytes. Every
+// document that it returns is well-formed BSON at every level.
 //
-// Refusal: no compression, no message but these two; what else arrives is an error, after which
-// the stream is of no use.
+// Refusal: no compression, and no other messages than these two: anything else is an error, after
+// which the stream cannot be used.
 package frame
 
 import (
@@ -31,9 +31,9 @@ const (
 	headerSize = 16
 	// readAhead is how much memory a message gets before its bytes have arrived.
 	readAhead = 64 << 10
-	// maxDepth is how deep documents may lie in each other.
+	// maxDepth is how deep documents may be nested.
 	maxDepth = 180
-	// maxName is the longest name of a sequence or a collection, with its end.
+	// maxName is the longest name of a sequence or a collection, with its terminating zero.
 	maxName = 1 << 10
 )
 
@@ -90,7 +90,8 @@ func Read(r io.Reader, limit int) (*Message, error) {
 	return m, err
 }
 
-// readBody takes memory as bytes arrive: a peer that announces much and sends little gets little.
+// readBody allocates memory as bytes arrive: a peer that announces much and sends little is given
+// little.
 func readBody(r io.Reader, n int) ([]byte, error) {
 	body := make([]byte, 0, min(n, readAhead))
 	for len(body) < n {
@@ -197,7 +198,7 @@ func sequence(b []byte) (s Sequence, rest []byte, err error) {
 	return s, rest, nil
 }
 
-// text takes a name that ends with zero.
+// text reads a zero-terminated name.
 func text(b []byte) (name string, rest []byte, ok bool) {
 	name, _, ok = strings.Cut(string(b[:min(len(b), maxName)]), "\x00")
 	if !ok {
@@ -206,7 +207,7 @@ func text(b []byte) (name string, rest []byte, ok bool) {
 	return name, b[len(name)+1:], true
 }
 
-// document takes one document and proves that all of it can be read.
+// document reads one document and validates all of it.
 func document(b []byte) (doc bson.Raw, rest []byte, err error) {
 	if len(b) < 5 {
 		return nil, nil, malformed("a document is cut off")
@@ -219,7 +220,8 @@ func document(b []byte) (doc bson.Raw, rest []byte, err error) {
 	return doc, b[size:], whole(doc, maxDepth)
 }
 
-// whole looks into a document as deep as it goes, which must not be too deep for others to follow.
+// whole validates a document at every level, up to the greatest depth that other packages can
+// handle.
 func whole(doc bson.Raw, depth int) error {
 	if depth == 0 {
 		return malformed("documents lie in each other more than %d deep", maxDepth)

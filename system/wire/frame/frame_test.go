@@ -55,7 +55,7 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// A byte that changed on the way is noticed by the checksum, wherever it is behind the header.
+// The checksum detects a changed byte anywhere after the header.
 func TestChecksum(t *testing.T) {
 	whole := insert(t, wiremessage.ChecksumPresent)
 	for i := 20; i < len(whole); i++ {
@@ -85,7 +85,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzRead: hostile bytes are an error, and what is read can be written and read again.
+// FuzzRead: malformed input is an error, and a message that was read can be written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add(insert(f, 0))
 	f.Add(insert(f, wiremessage.ChecksumPresent))

@@ -1,5 +1,5 @@
-// Package handshake answers what clients and shells ask about the server itself: who it is, which
-// versions it speaks, how it is.
+// Package handshake answers what clients and shells ask about the server itself: its identity, the
+// versions that it speaks, and its state.
 //
 // Promise: to drivers the server is a router of a sharded cluster of MongoDB 8.0.
 //
@@ -29,7 +29,7 @@ const maxWireVersion = 25
 // Service answers for one router.
 type Service struct {
 	d *deployment.Deployment
-	// authenticates: clients must say who they are.
+	// authenticates: clients must authenticate.
 	authenticates bool
 }
 
@@ -170,7 +170,7 @@ func getCmdLineOpts(env.Task, *request.Request) (bson.D, error) {
 	), nil
 }
 
-// fixedParameters are parameters that the store does not have and clients ask for.
+// fixedParameters are parameters that clients ask for and the store does not have.
 var fixedParameters = bson.D{
 	{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "8.0"}}},
 	{Key: "enableTestCommands", Value: true},

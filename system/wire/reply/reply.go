@@ -1,8 +1,8 @@
-// Package reply says to clients how a command ended: the documents of results and errors, with the
-// numbers and labels by which drivers know them.
+// Package reply builds the documents by which clients learn how a command ended: results and
+// errors, with the numbers and labels that drivers know.
 //
-// Promise: every code of the store has the number that drivers expect; a code without one is the
-// number of an internal error.
+// Promise: every code of the store has the number that drivers expect; a code without one is sent
+// as an internal error.
 package reply
 
 import (

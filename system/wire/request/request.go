@@ -4,7 +4,7 @@
 // Promise: an argument of the wrong type is an error that names the argument and the value; one
 // that is missing has the documented default.
 //
-// Refusal: it does not know what commands there are, nor what they mean.
+// Refusal: it knows neither which commands exist nor what they mean.
 package request
 
 import (
@@ -30,20 +30,20 @@ type Request struct {
 	Name, DB string
 	Body     bson.Raw
 	Session  Session
-	// AppName is what the client called itself in its first hello, RemoteAddr where it is.
+	// AppName is what the client called itself in its first hello, RemoteAddr its address.
 	AppName, RemoteAddr string
-	// User is who the client is, empty without authentication.
+	// User is the authenticated user, empty without authentication.
 	User      string
 	sequences []frame.Sequence
 }
 
 // Session is the logical session of a request, the zero Session for none. A request with Numbered
-// set is a statement that the client may send again.
+// set is a statement that the client may retry.
 type Session struct {
 	ID       string
 	Txn      int64
 	Numbered bool
-	// InTransaction: the request is part of a transaction of several statements.
+	// InTransaction: the request is part of a multi-statement transaction.
 	InTransaction bool
 }
 
@@ -106,7 +106,7 @@ func (r *Request) Value(name string) bson.RawValue {
 	return v
 }
 
-// Text is a string argument.
+// Text is an argument that must be a string.
 func (r *Request) Text(name, missing string) (string, error) {
 	return Text(r.Body, name, missing)
 }
@@ -124,7 +124,7 @@ func Text(doc bson.Raw, name, missing string) (string, error) {
 	return text, nil
 }
 
-// Int is an argument that is a whole number, of any numeric type.
+// Int is an argument that must be an integer, of any numeric type.
 func (r *Request) Int(name string, missing int64) (int64, error) {
 	return Int(r.Body, name, missing)
 }

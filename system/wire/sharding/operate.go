@@ -137,7 +137,7 @@ func (s service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, err
 		return nil, err
 	}
 	zone := &command.UpdateZoneKeyRange{NS: ns}
-	zone.Zone, _ = r.Value("zone").StringValueOK() // null takes the range away
+	zone.Zone, _ = r.Value("zone").StringValueOK() // null removes the range from its zone
 	for _, name := range []string{"min", "max"} {
 		doc, err := r.Document(name)
 		if err != nil {

@@ -1,7 +1,7 @@
-// Package sharding answers the commands by which operators arrange data over shards.
+// Package sharding answers the commands by which operators distribute data over shards.
 //
-// Promise: each is the store's own command of the same name, with the arguments that MongoDB's shell
-// sends.
+// Promise: each is the store's own command of the same name, with the arguments that MongoDB's
+// shell sends.
 //
 // Refusal: shard keys have one field.
 package sharding

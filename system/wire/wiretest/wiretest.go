@@ -1,10 +1,10 @@
-// Package wiretest serves real clients from a simulated cluster, inside one process: a rig for tests
-// of the wire protocol, and for the tests of drivers.
+// Package wiretest serves real clients from a simulated cluster, inside one process: a rig for
+// tests of the wire protocol, and for the tests of drivers.
 //
-// Promise: one goroutine steps the world, whose time follows the machine's; tasks that others hand
-// in run on the router's node, as on a real one.
+// Promise: one goroutine steps the world, whose time follows the machine's; tasks from other
+// goroutines run on the router's node, as on a real one.
 //
-// Refusal: nothing about it is deterministic, as its clients are not.
+// Refusal: nothing about it is deterministic, since its clients are not.
 package wiretest
 
 import (
