@@ -47,6 +47,8 @@ var client = map[string]bool{
 	"Find":          true,
 	"GetMore":       true,
 	"KillCursors":   true,
+	"CollStats":     true,
+	"ReadCatalog":   true,
 }
 
 // administration are the messages that change whole collections, databases, chunks without their

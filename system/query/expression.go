@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Evaluate is the value of an expression on a document; false when there is none, as the field does
-// not exist.
+// Evaluate is the value of an expression on a document; false when there is none because a field
+// does not exist.
 func Evaluate(e bson.RawValue, doc bson.Raw) (bson.RawValue, bool, error) {
 	if text, ok := e.StringValueOK(); ok && strings.HasPrefix(text, "$") {
 		return lookUp(text, doc)

@@ -1,7 +1,7 @@
-// Package query is what queries and updates mean for one document. It is pure.
+// Package query evaluates filters, updates and projections on one document. It is pure.
 //
 // Promise: documents are never changed, a change gives a new one; comparisons are those of package
-// key, so a filter selects only documents whose keys lie in its Bounds. Everything that is not
+// key, so a filter selects only documents whose keys are within its Bounds. Everything that is not
 // supported is refused with errcode.BadValue.
 //
 // Refusal: no server-side script; regular expressions are those of RE2, which need no backtracking.
@@ -25,13 +25,13 @@ func badValue(format string, args ...any) error {
 	return errcode.New(errcode.BadValue, format, args...)
 }
 
-// Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
-// {$op: value}}, $and, $or and $nor of filters, and {$expr: expression}; fields may be dotted paths.
-// The operators are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all,
-// $elemMatch, $mod, $type and $regex. A nil filter selects everything.
+// Match reports whether the document satisfies every condition of the filter: {field: value},
+// {field: {$op: value}}, $and, $or and $nor of filters, and {$expr: expression}; fields may be
+// dotted paths. The operators are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size,
+// $all, $elemMatch, $mod, $type and $regex. A nil filter selects everything.
 //
-// Only values of one class compare; a missing field is null; an array also fulfils a condition when
-// an element does, also on the way of a path.
+// Only values of one class compare; a missing field is null; an array also satisfies a condition
+// when one of its elements does, even in the middle of a path.
 func Match(filter, doc bson.Raw) (bool, error) {
 	return everyElement(filter, func(name string, want bson.RawValue) (bool, error) {
 		switch {

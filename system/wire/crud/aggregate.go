@@ -64,8 +64,8 @@ func stagesOf(r *request.Request) ([]bson.Raw, error) {
 	return vars.Stages(stages), err
 }
 
-// input are the documents that the pipeline begins with; the stages that they have passed are
-// taken away.
+// input returns the documents that the pipeline begins with; it removes the stages that have been
+// applied to them already.
 func (s *Service) input(
 	t env.Task, r *request.Request, stages *[]bson.Raw,
 ) (find *command.Find, docs []bson.Raw, err error) {

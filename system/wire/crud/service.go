@@ -84,8 +84,8 @@ func filterOf(doc bson.Raw, name string, vars query.Variables) (bson.Raw, error)
 	return vars.Filter(filter), err
 }
 
-// readOptions are how a read was asked for. A snapshot read that names no time gets the newest that
-// the router has seen.
+// readOptions are the read concern, the read preference and the like of a request. A snapshot read
+// that names no time gets the newest that the router has seen.
 func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
 	find := &command.Find{NS: ns, Concern: command.Local}
 	doc, err := r.Document("readConcern")

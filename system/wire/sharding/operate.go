@@ -14,7 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// order has the config server carry out a command that only succeeds or fails.
+// order sends the config server a command that only succeeds or fails.
 func (s service) order(t env.Task, req env.Message) (bson.D, error) {
 	_, err := deployment.AskConfig[command.Done](t, s.d, req)
 	return reply.OK(), err
@@ -162,8 +162,8 @@ func (s service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, err
 	return s.order(t, zone)
 }
 
-// stepDown has the primary of a replica set hand over: a router is in none, so the operator names
-// it by shard.
+// stepDown makes the primary of a replica set step down. A router is in no replica set, so the
+// operator names the shard.
 func (s service) stepDown(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text("shard", s.d.Config.Name())
 	if err != nil {

@@ -95,7 +95,7 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	return reply.Result(bson.E{Key: "collectionsharded", Value: ns}), err
 }
 
-// makeRoom removes an unsharded collection of the name, which must be empty.
+// makeRoom removes an unsharded collection of that name, which must be empty.
 func (s service) makeRoom(t env.Task, ns string) error {
 	table, err := s.d.Table(t, ns)
 	if errcode.Is(err, errcode.NamespaceNotFound) {
