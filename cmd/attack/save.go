@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/harness/live"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/timeline"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/live/eventlog"
 	"github.com/shardproof/shardproof/system/live/process"
@@ -72,6 +73,9 @@ func (r *saved) save() ([]checkers.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.saveTimeline(); err != nil {
+		return nil, err
+	}
 	verdicts := attack.Judge(r.result.Record)
 	if err := folder.Conclude(verdicts, told(verdicts)); err != nil {
 		return nil, err
@@ -80,6 +84,16 @@ func (r *saved) save() ([]checkers.Verdict, error) {
 		return nil, err
 	}
 	return verdicts, r.take(checkers.Worst(verdicts).Outcome == checkers.Pass)
+}
+
+// saveTimeline writes how many operations a second there were, how long they took, and the faults.
+func (r *saved) saveTimeline() error {
+	var text bytes.Buffer
+	over := attack.Timeline(r.schedule.Name, r.result.History, r.result.Faults)
+	if err := over.Write(&text); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.path, timeline.File), text.Bytes(), 0o644)
 }
 
 // take moves the logs into the folder, and what the servers have stored unless nobody needs it.

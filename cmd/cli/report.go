@@ -55,11 +55,11 @@ The page of a folder goes into the folder, and replaces an older page of this co
 }
 
 func (f *reportFlags) write(c *cobra.Command, what string) error {
-	if harness.HoldsCampaign(what) {
-		return f.overview(c, what)
-	}
-	if harness.IsAttack(what) {
+	switch {
+	case harness.IsAttack(what):
 		return f.writeRecorded(c, what)
+	case harness.HoldsCampaign(what):
+		return f.overview(c, what)
 	}
 	s, saved, err := f.load(what)
 	if err != nil {
@@ -154,7 +154,25 @@ func (f *reportFlags) writeRecorded(c *cobra.Command, folder string) error {
 	if err := put(c, file, page, err); err != nil {
 		return err
 	}
+	if harness.HoldsCampaign(folder) {
+		if err := f.overTime(c, folder); err != nil {
+			return err
+		}
+	}
 	return exitWith(codeOf(r))
+}
+
+// timelinePage is the page of an attack's timeline, in the attack's folder.
+const timelinePage = "timeline.html"
+
+// overTime writes what an attack's clients saw over time.
+func (f *reportFlags) overTime(c *cobra.Command, folder string) error {
+	file := filepath.Join(folder, timelinePage)
+	if err := mayReplace(file); err != nil {
+		return usageError(err)
+	}
+	page, _, err := harness.Overview(folder, f.targets[0], versionText())
+	return put(c, file, page, err)
 }
 
 // pageOf is the page of a run, with what is known of it besides.

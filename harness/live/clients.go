@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/harness/attack"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/timeline"
 )
 
 // recorder keeps what clients asked and were answered, and counts what operators and faults did.
@@ -19,6 +20,7 @@ type recorder struct {
 	mu     sync.Mutex
 	ops    []histories.Op
 	counts map[string]int
+	faults []timeline.Fault
 }
 
 // newRecorder begins with the operations that were there before the run.
@@ -42,6 +44,15 @@ func (r *recorder) add(op histories.Op) {
 	defer r.mu.Unlock()
 	r.ops = append(r.ops, op)
 	r.counts["operations "+string(op.Outcome)]++
+}
+
+// inForce notes a fault that has been in force since a time.
+func (r *recorder) inForce(name string, since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults = append(r.faults, timeline.Fault{
+		Name: name, From: since.Sub(r.began).Seconds(), To: time.Since(r.began).Seconds(),
+	})
 }
 
 // taken is everything so far, in the order of the calls.

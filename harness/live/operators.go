@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/shardproof/shardproof/harness/attack"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -109,8 +110,10 @@ func (r *run) attackServers() {
 			return
 		}
 		all.Go(func() {
+			since := time.Now()
 			err := r.fault(f)
 			r.counted("fault "+f.Kind, err)
+			r.record.inForce(f.Kind, since)
 			if err != nil {
 				r.Log.Warn("fault", "id", f.ID, "kind", f.Kind, "target", f.Target,
 					"result", shown(err))

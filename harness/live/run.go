@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/harness/attack"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/timeline"
 )
 
 // Options are what a run is made of.
@@ -29,6 +30,8 @@ type Result struct {
 	attack.Record
 	// Counts are by name: operations by outcome, movements, commands and faults.
 	Counts map[string]int
+	// Faults are those that were done, with their times.
+	Faults []timeline.Fault
 	// Began is when the times of the history begin.
 	Began time.Time
 	// Took is how long the clients worked.
@@ -82,6 +85,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		r.readAll(ctx)
 	}
 	result.History, result.Counts = r.record.taken()
+	result.Faults = r.record.faults
 	result.Keys, result.Final = c.Keys, o.Schedule.Topology.Clients
 	if o.Servers != nil {
 		result.Ended = o.Servers.Ended()
