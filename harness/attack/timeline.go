@@ -58,5 +58,5 @@ func (s *second) percentile(percent int) float64 {
 		return 0
 	}
 	rank := (len(s.took)*percent + 99) / 100
-	return s.took[rank-1].Seconds() * 1000
+	return float64(s.took[rank-1].Microseconds()) / 1000
 }
