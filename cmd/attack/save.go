@@ -89,7 +89,7 @@ func (r *saved) save() ([]checkers.Verdict, error) {
 // saveTimeline writes how many operations a second there were, how long they took, and the faults.
 func (r *saved) saveTimeline() error {
 	var text bytes.Buffer
-	over := attack.Timeline(r.schedule.Name, r.result.History, r.result.Faults)
+	over := live.Timeline(r.schedule.Name, r.result.History, r.result.Faults)
 	if err := over.Write(&text); err != nil {
 		return err
 	}

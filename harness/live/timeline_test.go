@@ -1,9 +1,9 @@
-package attack_test
+package live_test
 
 import (
 	"testing"
 
-	"github.com/shardproof/shardproof/harness/attack"
+	"github.com/shardproof/shardproof/harness/live"
 	"github.com/shardproof/shardproof/histories"
 )
 
@@ -17,7 +17,7 @@ func TestTimeline(t *testing.T) {
 		})
 	}
 	ops = append(ops, histories.Op{CallAt: 0, ReturnAt: 2500 * ms, Outcome: histories.Unknown})
-	got := attack.Timeline("a", ops, nil).Samples
+	got := live.Timeline("a", ops, nil).Samples
 	if len(got) != 3 {
 		t.Fatalf("%d seconds, want 3: %v", len(got), got)
 	}
