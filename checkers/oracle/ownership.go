@@ -10,10 +10,12 @@ import (
 // ownershipRule is ownership: the truth is the routing table that a majority of the config server
 // has.
 var ownershipRule = verdict.Checker{
-	Name:    "ownership",
-	Promise: "A client's write takes effect only on the shard that owns its key at that moment.",
+	Name: "ownership",
+	Promise: "A client's write takes effect only on the shard that owns its key at that moment, and " +
+		"a versioned query returns no document that its shard did not own when it was let in.",
 	Signatures: verdict.Meanings{
-		writeByStranger: "a shard applied a client's write of a key that it does not own",
+		writeByStranger:  "a shard applied a client's write of a key that it does not own",
+		readFromStranger: "a shard returned a document of a key that it does not own",
 	},
 }
 

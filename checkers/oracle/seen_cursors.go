@@ -80,10 +80,6 @@ func (c *causes) keeper(node, shard, ns, key string, now int64) *seenCursor {
 
 // ownedAt says whether a shard owned a key at the version that it had of itself.
 func (c *causes) ownedAt(shard, ns, key string, v *trace.Chunk) bool {
-	for _, p := range slices.Backward(c.placements[ns]) {
-		if p.epoch == v.Epoch && p.majors[shard] == v.Major {
-			return p.table.Owner(key) == shard
-		}
-	}
-	return false
+	p := c.placementAt(shard, ns, v)
+	return p != nil && p.table.Owner(key) == shard
 }
