@@ -83,3 +83,15 @@ func (c *causes) ownedAt(shard, ns, key string, v *trace.Chunk) bool {
 	p := c.placementAt(shard, ns, v)
 	return p != nil && p.table.Owner(key) == shard
 }
+
+// placementAt is who owned what at the version that a shard had of itself, nil when no majority of
+// the config server has had it.
+func (c *causes) placementAt(shard, ns string, v *trace.Chunk) *placement {
+	all := c.placements[ns]
+	for i := range slices.Backward(all) {
+		if all[i].epoch == v.Epoch && all[i].majors[shard] == v.Major {
+			return &all[i]
+		}
+	}
+	return nil
+}
