@@ -81,11 +81,11 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	stop, err := f.profiling.start()
-	if err != nil {
-		return usageError(err)
-	}
-	defer stop()
+	return f.profiling.during(func() error { return f.search(c, in, start) })
+}
+
+// search looks for failures by the strategy.
+func (f *exploreFlags) search(c *cobra.Command, in search.Info, start search.Start) error {
 	j := &exploreJob{
 		flags:    f,
 		start:    start,

@@ -63,7 +63,7 @@ differs and exits with code 3.`,
 	return c
 }
 
-func (f *replayFlags) replay(c *cobra.Command, what string) error {
+func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 	s, saved, err := f.load(what)
 	if err == nil {
 		err = f.refuseReplay(c, what)
@@ -80,8 +80,11 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		if err != nil {
 			return usageError(err)
 		}
-		defer file.Close()
-		o.Trace = file
+		traced := &resultWriter{to: file}
+		o.Trace = traced
+		defer func() {
+			end = unlessKept(end, "the trace "+f.trace, errors.Join(traced.err, file.Close()))
+		}()
 	}
 	r, err := harness.RunAndSave(s, o, f.out, thisEnvironment())
 	if r == nil {

@@ -101,11 +101,13 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	stop, err := f.profiling.start()
-	if err != nil {
-		return usageError(err)
-	}
-	defer stop()
+	return f.profiling.during(func() error { return f.remembered(c, subject.Describe(), draw) })
+}
+
+// remembered opens what the campaign is kept in, and runs it.
+func (f *runFlags) remembered(
+	c *cobra.Command, subject *target.Description, draw func(uint64) *scenario.Scenario,
+) error {
 	if f.memory == "" {
 		if err := tryFolder(f.out); err != nil {
 			return &exitError{exitHarness, err}
@@ -115,7 +117,7 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
-	return f.campaign(c, subject.Describe(), draw, m)
+	return f.campaign(c, subject, draw, m)
 }
 
 // campaign runs what is remembered and then the seeds.
