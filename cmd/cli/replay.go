@@ -122,10 +122,19 @@ func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {
-			return err
+			return brokeOr(code, err)
 		}
 	}
 	return exitWith(code)
+}
+
+// brokeOr is the error with the code of a broken promise, if there is one: a record that cannot be
+// read does not hide it. A run that is another one than the recorded is told as such.
+func brokeOr(code int, err error) error {
+	if end := endOf(err); code == exitBroke && end.code != exitDiverged {
+		return &exitError{code, end.err}
+	}
+	return err
 }
 
 // refuseReplay refuses flags that would be ignored.
