@@ -70,7 +70,7 @@ func strategyNames() string {
 	return b.String()
 }
 
-func (f *exploreFlags) explore(c *cobra.Command) error {
+func (f *exploreFlags) explore(c *cobra.Command) (end error) {
 	in, start, err := f.start()
 	if err == nil {
 		err = cmp.Or(notNegative("cpu", f.cpu), f.runFlags.refuse(c))
@@ -81,11 +81,11 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	return f.profiling.during(func() error { return f.search(c, in, start) })
-}
-
-// search looks for failures by the strategy.
-func (f *exploreFlags) search(c *cobra.Command, in search.Info, start search.Start) error {
+	stop, err := f.profiling.start()
+	if err != nil {
+		return usageError(err)
+	}
+	defer func() { end = unlessKept(end, "the profile", stop()) }()
 	j := &exploreJob{
 		flags:    f,
 		start:    start,

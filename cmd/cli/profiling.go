@@ -21,17 +21,6 @@ func (p *profiling) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.memory, "memprofile", "", "write a memory profile to a new file")
 }
 
-// during does the work while it is profiled. A profile that could not be written is told, as what
-// the harness failed to do.
-func (p *profiling) during(work func() error) error {
-	stop, err := p.start()
-	if err != nil {
-		return usageError(err)
-	}
-	err = work()
-	return unlessKept(err, "the profile", stop())
-}
-
 // unlessKept is the end of a command, which could not keep something if unwritten is an error.
 func unlessKept(err error, what string, unwritten error) error {
 	if unwritten == nil {

@@ -89,7 +89,7 @@ and the same flags; its summary covers all parts.`,
 	return c
 }
 
-func (f *runFlags) run(c *cobra.Command) error {
+func (f *runFlags) run(c *cobra.Command) (end error) {
 	if err := f.refuse(c); err != nil {
 		return usageError(err)
 	}
@@ -101,13 +101,11 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	return f.profiling.during(func() error { return f.remembered(c, subject.Describe(), draw) })
-}
-
-// remembered opens what the campaign is kept in, and runs it.
-func (f *runFlags) remembered(
-	c *cobra.Command, subject *target.Description, draw func(uint64) *scenario.Scenario,
-) error {
+	stop, err := f.profiling.start()
+	if err != nil {
+		return usageError(err)
+	}
+	defer func() { end = unlessKept(end, "the profile", stop()) }()
 	if f.memory == "" {
 		if err := tryFolder(f.out); err != nil {
 			return &exitError{exitHarness, err}
@@ -117,7 +115,7 @@ func (f *runFlags) remembered(
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
-	return f.campaign(c, subject, draw, m)
+	return f.campaign(c, subject.Describe(), draw, m)
 }
 
 // campaign runs what is remembered and then the seeds.
