@@ -77,7 +77,7 @@ func checkClusterTimes(h keyed) *clusterTimeVerdicts {
 func (c *clusterTimes) wanted() bool {
 	for i := range c.ops {
 		if op := &c.ops[i]; op.Causal || op.Concern == "snapshot" ||
-			op.Since > 0 && op.Concern != "" {
+			op.Since > 0 && op.Concern != "available" {
 			return true
 		}
 	}
@@ -99,6 +99,8 @@ func (c *clusterTimes) judge(i int) {
 		return // may be rolled back
 	case op.Concern == "available":
 		return
+	case reads && op.Concern == "":
+		c.judgeReadTime(i)
 	case reads && op.Concern == "snapshot":
 		c.judgeSnapshot(i, need)
 	case reads && op.Concern == "majority":

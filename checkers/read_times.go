@@ -2,12 +2,12 @@ package checkers
 
 import "math"
 
-// ReadTimes holds reads that have no session's promise, and need not show the newest state, to the
-// time that their answer names (K-READ).
+// ReadTimes holds reads to the time that their answer names, those with no session's promise, and
+// those that must show the newest state while it changes (K-READ).
 var ReadTimes = Checker{
 	Name: "read-times",
-	Promise: "A read or scan of concern majority or local, in a session or not, on any member, " +
-		"shows each key as it was at the cluster time that its answer names, or later.",
+	Promise: "A read or scan of any concern but available and snapshot, in a session or not, on any " +
+		"member, shows each key as it was at the cluster time that its answer names, or later.",
 	Signatures: Meanings{
 		readReplaced: "the value had been replaced or deleted before the time of the read",
 		readMissing:  "the document was there at the time of the read, and nothing removed it",
@@ -22,9 +22,9 @@ const (
 
 var _ = declare(75, &ReadTimes, func(h *history) Verdict { return h.judgeTimes().reads })
 
-// judgeReadTime looks at every key of a read that was told since when it looked. What a read of
-// concern local shows may be rolled back and happen again later than the time of its answer, so
-// there a removal of any later time explains that nothing was found.
+// judgeReadTime looks at every key of a read that was told since when it looked. What is read at no
+// majority's time may happen later than the time of the answer, so there a removal of any later
+// time explains that nothing was found.
 func (c *clusterTimes) judgeReadTime(i int) {
 	op := &c.ops[i]
 	c.reads.Checked++
@@ -32,7 +32,7 @@ func (c *clusterTimes) judgeReadTime(i int) {
 		return
 	}
 	to := op.Time
-	if op.Concern == "local" {
+	if op.Concern != "majority" {
 		to = math.MaxUint64
 	}
 	c.each(i, max(op.Since, c.begun), to, c.checkReadTime)

@@ -6,152 +6,231 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// opDecoder reads operations as Writer writes them, field after field in the order of the struct, in
-// a twentieth of the time that encoding/json takes. It knows nothing else: text with an escape, a
-// change stream, fields in another order, or an error make it give up, and encoding/json decides.
-// What both of them read, they read alike.
+// opDecoder reads operations in a tenth of the time that encoding/json takes. It knows nothing else:
+// text with an escape, a change stream, a field that it does not know or that comes twice, or an
+// error make it give up, and encoding/json decides. What both of them read, they read alike.
 type opDecoder struct {
 	rest   []byte
 	first  bool // no field of the object was read yet
 	failed bool
+	seen   uint64 // the fields that were read, by the numbers that they have below
 	texts  interner
 }
 
 // decode reads one line. When it returns false, o holds anything.
 func (d *opDecoder) decode(line []byte, o *Op) bool {
-	d.rest, d.failed = line, false
-	d.open('{')
-	o.ID = int(d.intField(`"id":`))
-	o.Client = int(d.intField(`"client":`))
-	o.NS = d.textField(`"ns":`)
-	o.Kind = scenario.OpKind(d.textField(`"kind":`))
-	o.Key = d.intField(`"key":`)
-	o.To = d.intField(`"to":`)
-	o.Value = d.textField(`"value":`)
-	o.Expect = d.textField(`"expect":`)
-	o.Concern = d.textField(`"concern":`)
-	o.Prefer = d.textField(`"prefer":`)
-	o.Causal = d.boolField(`"causal":`)
-	o.Into = d.textField(`"into":`)
-	o.Call = d.uintField(`"call":`)
-	o.Return = d.uintField(`"return":`)
-	o.CallAt = d.intField(`"callAt":`)
-	o.ReturnAt = d.intField(`"returnAt":`)
-	o.Outcome = Outcome(d.textField(`"outcome":`))
-	o.Error = d.textField(`"error":`)
-	o.Retries = int(d.intField(`"retries":`))
-	if d.field(`"result":`) {
-		d.result(&o.Result)
+	d.rest, d.failed, d.seen = line, false, 0
+	for d.open('{'); d.more('}'); {
+		d.opField(o)
 	}
-	o.After = d.uintField(`"after":`)
-	o.Time = d.uintField(`"time":`)
-	o.Exact = d.boolField(`"exact":`)
-	o.Lossy = d.boolField(`"lossy":`)
 	d.close('}')
+	d.blanks()
 	return !d.failed && (len(d.rest) == 0 || string(d.rest) == "\n")
 }
 
-func (d *opDecoder) result(r *Result) {
-	d.open('{')
-	r.Found = d.boolField(`"found":`)
-	r.Value = d.textField(`"value":`)
-	r.List = d.listField(`"list":`)
-	r.Applied = d.boolField(`"applied":`)
-	r.N = int(d.intField(`"n":`))
-	r.Upserted = d.boolField(`"upserted":`)
-	if d.field(`"items":`) {
-		d.items(r)
+func (d *opDecoder) opField(o *Op) {
+	switch string(d.name()) {
+	case "id":
+		o.ID = int(d.integer(0))
+	case "client":
+		o.Client = int(d.integer(1))
+	case "ns":
+		o.NS = d.textOf(2)
+	case "kind":
+		o.Kind = scenario.OpKind(d.textOf(3))
+	case "key":
+		o.Key = d.integer(4)
+	case "to":
+		o.To = d.integer(5)
+	case "value":
+		o.Value = d.textOf(6)
+	case "expect":
+		o.Expect = d.textOf(7)
+	case "concern":
+		o.Concern = d.textOf(8)
+	case "prefer":
+		o.Prefer = d.textOf(9)
+	case "causal":
+		o.Causal = d.truth(10)
+	case "into":
+		o.Into = d.textOf(11)
+	case "call":
+		o.Call = d.unsigned(12)
+	case "return":
+		o.Return = d.unsigned(13)
+	case "callAt":
+		o.CallAt = d.integer(14)
+	case "returnAt":
+		o.ReturnAt = d.integer(15)
+	case "outcome":
+		o.Outcome = Outcome(d.textOf(16))
+	case "error":
+		o.Error = d.textOf(17)
+	case "retries":
+		o.Retries = int(d.integer(18))
+	case "after":
+		o.After = d.unsigned(19)
+	case "time":
+		o.Time = d.unsigned(20)
+	case "exact":
+		o.Exact = d.truth(21)
+	case "since":
+		o.Since = d.unsigned(22)
+	case "lossy":
+		o.Lossy = d.truth(23)
+	case "result":
+		d.result(24, &o.Result)
+	default:
+		d.failed = true
 	}
-	r.Complete = d.boolField(`"complete":`)
+}
+
+func (d *opDecoder) result(number int, r *Result) {
+	d.once(number)
+	for d.open('{'); d.more('}'); {
+		d.resultField(r)
+	}
 	d.close('}')
 }
 
-func (d *opDecoder) items(r *Result) {
+func (d *opDecoder) resultField(r *Result) {
+	switch string(d.name()) {
+	case "found":
+		r.Found = d.truth(32)
+	case "value":
+		r.Value = d.textOf(33)
+	case "list":
+		r.List = d.list(34)
+	case "applied":
+		r.Applied = d.truth(35)
+	case "n":
+		r.N = int(d.integer(36))
+	case "upserted":
+		r.Upserted = d.truth(37)
+	case "items":
+		d.items(38, r)
+	case "complete":
+		r.Complete = d.truth(39)
+	default:
+		d.failed = true
+	}
+}
+
+func (d *opDecoder) items(number int, r *Result) {
+	d.once(number)
 	r.Items = []Item{}
-	for d.open('['); d.more(); {
+	for d.open('['); d.more(']'); {
+		d.seen &^= 0xf << firstOfItem
 		var item Item
-		d.open('{')
-		item.Key = d.intField(`"key":`)
-		item.Value = d.textField(`"value":`)
-		item.List = d.listField(`"list":`)
-		item.Return = d.uintField(`"return":`)
+		for d.open('{'); d.more('}'); {
+			d.itemField(&item)
+		}
 		d.close('}')
 		r.Items = append(r.Items, item)
 	}
 	d.close(']')
 }
 
-func (d *opDecoder) listField(name string) []string {
-	if !d.field(name) {
-		return nil
+// firstOfItem is the number of the first field of an item, of which there are four.
+const firstOfItem = 48
+
+func (d *opDecoder) itemField(item *Item) {
+	switch string(d.name()) {
+	case "key":
+		item.Key = d.integer(firstOfItem)
+	case "value":
+		item.Value = d.textOf(firstOfItem + 1)
+	case "list":
+		item.List = d.list(firstOfItem + 2)
+	case "return":
+		item.Return = d.unsigned(firstOfItem + 3)
+	default:
+		d.failed = true
 	}
+}
+
+func (d *opDecoder) list(number int) []string {
+	d.once(number)
 	list := []string{}
-	for d.open('['); d.more(); {
+	for d.open('['); d.more(']'); {
 		list = append(list, d.text())
 	}
 	d.close(']')
 	return list
 }
 
-// more says whether the list has another element, which must follow.
-func (d *opDecoder) more() bool {
-	if d.failed || d.skip(']', false) {
+// more says whether the object or list has another element, which must follow.
+func (d *opDecoder) more(end byte) bool {
+	d.blanks()
+	if d.failed || d.skip(end, false) {
 		return false
 	}
 	if !d.first && !d.skip(',', true) {
 		d.failed = true
 	}
+	d.blanks()
 	d.first = false
 	return !d.failed
 }
 
-// field says whether the named field comes next, and goes behind its name.
-func (d *opDecoder) field(name string) bool {
-	rest := d.rest
-	if !d.first {
-		if len(rest) == 0 || rest[0] != ',' {
-			return false
-		}
-		rest = rest[1:]
+// name reads the name of a field, and what parts it from its value.
+func (d *opDecoder) name() []byte {
+	if !d.skip('"', true) {
+		d.failed = true
+		return nil
 	}
-	if len(rest) < len(name) || string(rest[:len(name)]) != name {
-		return false
+	n := bytes.IndexByte(d.rest, '"')
+	if n < 0 {
+		d.failed = true
+		return nil
 	}
-	d.rest, d.first = rest[len(name):], false
-	return true
+	name := d.rest[:n]
+	d.rest = d.rest[n+1:]
+	d.blanks()
+	d.failed = d.failed || !d.skip(':', true)
+	d.blanks()
+	return name
 }
 
-func (d *opDecoder) intField(name string) int64 {
-	if !d.field(name) {
-		return 0
-	}
+// once notes that a field was read: of one that comes twice another reader takes the second.
+func (d *opDecoder) once(number int) {
+	d.failed = d.failed || d.seen&(1<<number) != 0
+	d.seen |= 1 << number
+}
+
+func (d *opDecoder) integer(number int) int64 {
+	d.once(number)
 	if d.skip('-', true) {
 		return -int64(d.number())
 	}
 	return int64(d.number())
 }
 
-func (d *opDecoder) uintField(name string) uint64 {
-	if !d.field(name) {
-		return 0
-	}
+func (d *opDecoder) unsigned(number int) uint64 {
+	d.once(number)
 	return d.number()
 }
 
-func (d *opDecoder) textField(name string) string {
-	if !d.field(name) {
-		return ""
-	}
+func (d *opDecoder) textOf(number int) string {
+	d.once(number)
 	return d.text()
 }
 
-func (d *opDecoder) boolField(name string) bool {
-	if !d.field(name) {
-		return false
+func (d *opDecoder) truth(number int) bool {
+	d.once(number)
+	if rest, ok := bytes.CutPrefix(d.rest, []byte("true")); ok {
+		d.rest = rest
+		return true
 	}
-	rest, ok := bytes.CutPrefix(d.rest, []byte("true"))
+	rest, ok := bytes.CutPrefix(d.rest, []byte("false"))
 	d.rest, d.failed = rest, d.failed || !ok
-	return ok
+	return false
+}
+
+func (d *opDecoder) blanks() {
+	for len(d.rest) > 0 && (d.rest[0] == ' ' || d.rest[0] == '\t') {
+		d.rest = d.rest[1:]
+	}
 }
 
 // maxDigits is how many digits a number has at most that fits whatever the type.
@@ -191,6 +270,7 @@ func (d *opDecoder) text() string {
 }
 
 func (d *opDecoder) open(b byte) {
+	d.blanks()
 	d.failed = d.failed || !d.skip(b, true)
 	d.first = true
 }

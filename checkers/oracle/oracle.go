@@ -126,6 +126,7 @@ type Oracle struct {
 	verdicts map[string]*verdict.Verdict
 	broken   *verdict.Violation
 	observed int
+	returned returned
 	show     func(key string) string
 	// step is that of the event being judged.
 	step uint64
@@ -198,6 +199,9 @@ func (o *Oracle) Verdicts() []verdict.Verdict {
 	for _, r := range o.listed {
 		v := *o.verdicts[r.checker.Name]
 		v.Checked = o.observed
+		if v.Checker == ownershipRule.Name {
+			v.Checked, v.Undecidable = v.Checked+o.returned.judged, o.returned.open
+		}
 		all = append(all, v)
 	}
 	return all

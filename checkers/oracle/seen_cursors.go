@@ -80,10 +80,18 @@ func (c *causes) keeper(node, shard, ns, key string, now int64) *seenCursor {
 
 // ownedAt says whether a shard owned a key at the version that it had of itself.
 func (c *causes) ownedAt(shard, ns, key string, v *trace.Chunk) bool {
-	for _, p := range slices.Backward(c.placements[ns]) {
-		if p.epoch == v.Epoch && p.majors[shard] == v.Major {
-			return p.table.Owner(key) == shard
+	p := c.placementAt(shard, ns, v)
+	return p != nil && p.table.Owner(key) == shard
+}
+
+// placementAt is who owned what at the version that a shard had of itself, nil when no majority of
+// the config server has had it.
+func (c *causes) placementAt(shard, ns string, v *trace.Chunk) *placement {
+	all := c.placements[ns]
+	for i := range slices.Backward(all) {
+		if all[i].epoch == v.Epoch && all[i].majors[shard] == v.Major {
+			return &all[i]
 		}
 	}
-	return false
+	return nil
 }

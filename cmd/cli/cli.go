@@ -153,7 +153,7 @@ func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w; `%s --help` shows the flags",
-			flagMistake(err), c.CommandPath()))
+			flagMistake(c, err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newReport(t), newCheck(), newMemory(), newMerge(t), newSelfcheck(t), newUpgrade(), newList(t))

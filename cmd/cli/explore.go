@@ -72,7 +72,7 @@ func strategyNames() string {
 	return b.String()
 }
 
-func (f *exploreFlags) explore(c *cobra.Command) error {
+func (f *exploreFlags) explore(c *cobra.Command) (end error) {
 	in, start, err := f.start()
 	if err == nil {
 		err = cmp.Or(notNegative("cpu", f.cpu), f.runFlags.refuse(c))
@@ -87,7 +87,7 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	defer stop()
+	defer func() { end = unlessKept(end, "the profile", stop()) }()
 	j := &exploreJob{
 		flags:    f,
 		start:    start,

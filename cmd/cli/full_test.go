@@ -31,6 +31,9 @@ func TestFullDisk(t *testing.T) {
 		"sweep":   {"sweep", "--runs", "2000", "migration", "--out"},
 		"explore": {"explore", "--strategy", "random", "--runs", "200", "--out"},
 		"shrink":  {"shrink", hasty, "--out"},
+		"trace":   {"replay", "--profile", "sweep", "1", "--trace"},
+		"cpu":     {"run", "--profile", "sweep", "--seeds", "1", "--cpuprofile"},
+		"heap":    {"run", "--profile", "sweep", "--seeds", "1", "--memprofile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := t.TempDir()

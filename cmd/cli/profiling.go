@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
@@ -20,34 +21,51 @@ func (p *profiling) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.memory, "memprofile", "", "write a memory profile to a new file")
 }
 
+// unlessKept is the end of a command, which could not keep something if unwritten is an error.
+func unlessKept(err error, what string, unwritten error) error {
+	if unwritten == nil {
+		return err
+	}
+	unwritten = fmt.Errorf("%s could not be written: %w", what, unwritten)
+	if err == nil {
+		return &exitError{exitHarness, unwritten}
+	}
+	end := endOf(err)
+	return &exitError{worseCode(end.code, exitHarness), errors.Join(end.err, unwritten)}
+}
+
 // start begins; the returned function ends it.
-func (p *profiling) start() (stop func(), err error) {
-	var stops []func()
+func (p *profiling) start() (stop func() error, err error) {
+	var stops []func() error
 	if p.cpu != "" {
 		f, err := createNew(p.cpu)
 		if err != nil {
 			return nil, err
 		}
-		if err := pprof.StartCPUProfile(f); err != nil {
+		kept := &resultWriter{to: f} // the library looks at no error
+		if err := pprof.StartCPUProfile(kept); err != nil {
 			return nil, err
 		}
-		stops = append(stops, pprof.StopCPUProfile, func() { f.Close() })
+		stops = append(stops, func() error {
+			pprof.StopCPUProfile()
+			return errors.Join(kept.err, f.Close())
+		})
 	}
 	if p.memory != "" {
 		f, err := createNew(p.memory)
 		if err != nil {
 			return nil, err
 		}
-		stops = append(stops, func() {
+		stops = append(stops, func() error {
 			runtime.GC()
-			_ = pprof.WriteHeapProfile(f)
-			f.Close()
+			return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 		})
 	}
-	return func() {
+	return func() (failed error) {
 		for _, stop := range stops {
-			stop()
+			failed = errors.Join(failed, stop())
 		}
+		return failed
 	}, nil
 }
 

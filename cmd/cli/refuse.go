@@ -12,11 +12,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/rundir"
 )
 
 // flagMistake says what is wrong with a flag, without the words of the library that parses it.
-func flagMistake(err error) error {
+func flagMistake(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		name := unknown.GetSpecifiedName()
+		return fmt.Errorf("there is no flag --%s%s", name, likely(c, name))
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
@@ -29,6 +35,17 @@ func flagMistake(err error) error {
 		return err
 	}
 	return fmt.Errorf("--%s needs %s, not %q", invalid.GetFlag().Name, wanted, invalid.GetValue())
+}
+
+// likely asks whether one of the command's flags was meant; empty when none is like it.
+func likely(c *cobra.Command, name string) string {
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	near := suggest.Nearest(name, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return " (did you mean --" + strings.Join(near, " or --") + "?)"
 }
 
 // withoutEffect refuses flags that were given and change nothing, because of why.

@@ -63,7 +63,7 @@ differs and exits with code 3.`,
 	return c
 }
 
-func (f *replayFlags) replay(c *cobra.Command, what string) error {
+func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 	s, saved, err := f.load(what)
 	if err == nil {
 		err = f.refuseReplay(c, what)
@@ -80,8 +80,11 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		if err != nil {
 			return usageError(err)
 		}
-		defer file.Close()
-		o.Trace = file
+		traced := &resultWriter{to: file}
+		o.Trace = traced
+		defer func() {
+			end = unlessKept(end, "the trace "+f.trace, errors.Join(traced.err, file.Close()))
+		}()
 	}
 	r, err := harness.RunAndSave(s, o, f.out, thisEnvironment())
 	if r == nil {
@@ -119,10 +122,19 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {
-			return err
+			return brokeOr(code, err)
 		}
 	}
 	return exitWith(code)
+}
+
+// brokeOr is the error with the code of a broken promise, if there is one: a record that cannot be
+// read does not hide it. A run that is another one than the recorded is told as such.
+func brokeOr(code int, err error) error {
+	if end := endOf(err); code == exitBroke && end.code != exitDiverged {
+		return &exitError{code, end.err}
+	}
+	return err
 }
 
 // refuseReplay refuses flags that would be ignored.

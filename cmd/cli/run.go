@@ -91,7 +91,7 @@ and the same flags; its summary covers all parts.`,
 	return c
 }
 
-func (f *runFlags) run(c *cobra.Command) error {
+func (f *runFlags) run(c *cobra.Command) (end error) {
 	if err := f.refuse(c); err != nil {
 		return usageError(err)
 	}
@@ -107,7 +107,7 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
-	defer stop()
+	defer func() { end = unlessKept(end, "the profile", stop()) }()
 	if f.memory == "" {
 		if err := tryFolder(f.out); err != nil {
 			return &exitError{exitHarness, err}

@@ -38,7 +38,7 @@ func Compare(folder string, r *runner.Result) (*Divergence, error) {
 		return nil, err
 	}
 	if env.Hash == r.HashText() && env.Steps == r.Steps {
-		return nil, nil
+		return nil, sameHistory(folder, r)
 	}
 	d := &Divergence{Recorded: env.Hash, Now: r.HashText(), RecordedIn: env}
 	header, events, err := histories.ReadFile[trace.Event](filepath.Join(folder, rundir.EventsFile))
@@ -47,6 +47,21 @@ func Compare(folder string, r *runner.Result) (*Divergence, error) {
 	}
 	d.find(events, r.Events[min(header.Dropped, len(r.Events)):])
 	return d, nil
+}
+
+// sameHistory says what is wrong with the history of a folder whose run was the same.
+func sameHistory(folder string, r *runner.Result) error {
+	path := filepath.Join(folder, rundir.HistoryFile)
+	_, recorded, err := histories.ReadFile[histories.Op](path)
+	if err != nil || len(recorded) == len(r.History) {
+		return err
+	}
+	return &histories.FileError{
+		File: path,
+		Wrong: fmt.Sprintf("it holds %d operations, and the run has %d",
+			len(recorded), len(r.History)),
+		Remedy: "copy the folder again from where it was written",
+	}
 }
 
 func (d *Divergence) find(recorded, now []trace.Event) {

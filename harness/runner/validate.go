@@ -72,7 +72,7 @@ func validate(t target.Target, s *scenario.Scenario) error {
 		return err
 	}
 	for _, f := range s.Faults {
-		err := cmp.Or(checkKind(of, &f), faults.Check(f),
+		err := cmp.Or(checkKind(of, &f), faults.Check(f), checkMessages(of, &f),
 			checkNodes(t.Nodes(s.Topology), s.Topology, &f))
 		if err != nil {
 			return &target.FactError{Fact: fmt.Sprintf("fault %d", f.ID), Err: err}
@@ -105,6 +105,28 @@ func checkKind(of *target.Description, f *scenario.Fault) error {
 	}
 	return fmt.Errorf("the fault %s makes no sense for %s; these do: %s",
 		f.Kind, of.Name, strings.Join(of.Faults, ", "))
+}
+
+// checkMessages says whether the system has messages as the fault disturbs: one that matches none
+// would pass as if it had done something.
+func checkMessages(of *target.Description, f *scenario.Fault) error {
+	for _, arg := range f.Args {
+		groups := []string{"all", "control", "commit"}
+		if arg.Name != "messages" || of.Messages.Names == nil || slices.Contains(groups, arg.Value) {
+			continue
+		}
+		known := of.Messages.Names()
+		if slices.Contains(known, arg.Value) {
+			continue
+		}
+		near := suggest.Nearest(arg.Value, append(groups, known...))
+		if len(near) == 0 {
+			near = append(groups, "the name of a command such as RecvChunkCommit")
+		}
+		return fmt.Errorf("fault %s: argument messages: no node of %s sends %q; use %s",
+			f.Kind, of.Name, arg.Value, strings.Join(near, " or "))
+	}
+	return nil
 }
 
 // CheckSettings says whether every setting exists and takes its value.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/sim"
@@ -20,7 +21,7 @@ func (r *run) worldOptions() sim.Options {
 		Seed:             r.scenario.Seed,
 		Planned:          r.scenario.Planned,
 		Decisions:        decisions(r.scenario.Decisions),
-		Witness:          r.about.Messages.Witness,
+		Witness:          r.witness(),
 		Classify:         r.about.Messages.Classify(),
 		Describe:         r.about.Messages.Describe,
 		Observer:         r,
@@ -44,6 +45,20 @@ func (r *run) worldOptions() sim.Options {
 		o.Codec = r.about.Messages.Codec
 	}
 	return o
+}
+
+// witness shows every exchange to those who judge it, if there are any: first to the one who makes
+// events of it, then to the system's own.
+func (r *run) witness() func(env.Node, *env.Exchange) {
+	emit := r.about.Messages.Witness
+	return func(n env.Node, x *env.Exchange) {
+		if emit != nil {
+			emit(n, x)
+		}
+		if w, ok := r.system.(target.Witness); ok {
+			w.Exchanged(x)
+		}
+	}
 }
 
 // stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.

@@ -35,6 +35,8 @@ type cluster struct {
 	given map[int]bool
 	// sessions are those of the clients.
 	sessions []*session
+	// queries are those that shards have let in and not answered to the end.
+	queries map[string]*oracle.Admitted
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -50,6 +52,7 @@ var (
 	_ target.Judge         = (*cluster)(nil)
 	_ target.Excuser       = (*cluster)(nil)
 	_ target.Distributed   = (*cluster)(nil)
+	_ target.Witness       = (*cluster)(nil)
 )
 
 // modelOf is the protocol that the scenario's servers speak, for those who judge.
@@ -68,6 +71,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		scenario: s,
 		settings: settings.Default(protocolOf(s)),
 		given:    map[int]bool{},
+		queries:  map[string]*oracle.Admitted{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))

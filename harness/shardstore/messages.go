@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -24,6 +25,15 @@ func classifier() func(env.Message) string {
 		}
 		return name
 	}
+}
+
+// classes are the names of classifier.
+func classes() []string {
+	all := codec.Registered()
+	for i, name := range all {
+		all[i] = name[strings.LastIndex(name, ".")+1:]
+	}
+	return all
 }
 
 // answerText says what a reply answers, for people: the refusal, or the fields that are set.

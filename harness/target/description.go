@@ -62,6 +62,8 @@ type Messages struct {
 	Witness func(n env.Node, x *env.Exchange)
 	// Classify names the class of a message. Each world is given a classifier of its own.
 	Classify func() func(env.Message) string
+	// Names are the classes that there can be; nil: nobody has listed them.
+	Names func() []string
 	// Describe says what a reply answers, for people; nil: its type.
 	Describe func(env.Message) string
 	// Codec passes messages through bytes; nil when there is none.

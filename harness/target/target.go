@@ -4,7 +4,7 @@
 //
 // A Target is a kind of system, a System one that was started for a run. Every System serves
 // clients and can be surveyed; whatever else it can do, it says by implementing the small
-// interfaces of this package: Mover, Commanded, Quiescer, Failover, ChangeStreams, Clock, Judge,
+// interfaces of this package: Witness, Mover, Commanded, Quiescer, Failover, ChangeStreams, Clock, Judge,
 // Excuser, Distributed.
 //
 // Promise: nothing here belongs to one world. Whatever waits is given the env.Task that waits,
@@ -87,6 +87,12 @@ type System interface {
 	// NewSurvey makes the node one that asks servers for what they hold. It is called from the
 	// node's boot.
 	NewSurvey(node env.Node) Survey
+}
+
+// Witness is a System that is shown every exchange between nodes, on the side of the node that
+// answers and on that of its caller. It changes nothing; what it keeps it copies.
+type Witness interface {
+	Exchanged(x *env.Exchange)
 }
 
 // Client is an application with its driver and one session. It carries out one operation at a time.

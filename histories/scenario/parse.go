@@ -8,6 +8,10 @@ import (
 	"github.com/shardproof/shardproof/histories/commandkind"
 )
 
+// DefaultLimit is the limit of a scenario that names none: time enough for what begins with the
+// default settings, of which the delay before orphans are deleted is the longest.
+const DefaultLimit = 30 * time.Minute
+
 // Parse reads a scenario from text. name stands for the file in errors, which are of type
 // *ParseError.
 func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, Names{}) }
@@ -28,6 +32,9 @@ func ParseWith(name, text string, names Names) (*Scenario, error) {
 	}
 	if !p.seen[header] {
 		return nil, p.wrongHeader(1, "the file is empty")
+	}
+	if !p.seen["limit"] {
+		p.s.Limit = DefaultLimit
 	}
 	if f := p.s.check(names); f != nil {
 		return nil, &ParseError{

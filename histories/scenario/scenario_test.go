@@ -286,6 +286,7 @@ decide net.loss shard-a.0>shard-b.1 #17 = 1
 			Occurrence: 17,
 			Answer:     1,
 		}},
+		Limit: scenario.DefaultLimit,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)

@@ -9,6 +9,7 @@ package kvtarget
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -77,6 +78,7 @@ var description = target.Description{
 		Classify: func() func(env.Message) string {
 			return func(m env.Message) string { return reflect.TypeOf(m).Elem().Name() }
 		},
+		Names:      func() []string { return slices.Sorted(maps.Keys(messages)) },
 		Role:       func(class string) faults.MessageRole { return messages[class].Role },
 		Repeatable: func(class string) bool { return !messages[class].Once },
 	},
