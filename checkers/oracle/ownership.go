@@ -90,8 +90,8 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 	}
 }
 
-// ReturnedByAnybody counts documents of answers that promise nothing about owners, or are of another
-// time.
+// ReturnedByAnybody counts documents of answers that promise nothing about owners, or are of
+// another time.
 func (o *Oracle) ReturnedByAnybody(documents int) { o.returned.open += documents }
 
 // returned counts the documents that shards have returned: those of which it was judged whose they

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/cmd/cli/lists"
 	"github.com/shardproof/shardproof/harness/rundir"
 )
 
@@ -41,11 +41,7 @@ func flagMistake(c *cobra.Command, err error) error {
 func likely(c *cobra.Command, name string) string {
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	near := suggest.Nearest(name, known)
-	if len(near) == 0 {
-		return ""
-	}
-	return " (did you mean --" + strings.Join(near, " or --") + "?)"
+	return lists.Likely("--", name, known)
 }
 
 // withoutEffect refuses flags that were given and change nothing, because of why.

@@ -111,7 +111,7 @@ func checkKind(of *target.Description, f *scenario.Fault) error {
 // would pass as if it had done something.
 func checkMessages(of *target.Description, f *scenario.Fault) error {
 	for _, arg := range f.Args {
-		groups := []string{"all", "control", "commit"}
+		groups := []string{"all", "control", "commit", "administration"}
 		if arg.Name != "messages" || of.Messages.Names == nil || slices.Contains(groups, arg.Value) {
 			continue
 		}

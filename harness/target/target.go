@@ -4,8 +4,8 @@
 //
 // A Target is a kind of system, a System one that was started for a run. Every System serves
 // clients and can be surveyed; whatever else it can do, it says by implementing the small
-// interfaces of this package: Witness, Mover, Commanded, Quiescer, Failover, ChangeStreams, Clock, Judge,
-// Excuser, Distributed.
+// interfaces of this package: Witness, Mover, Commanded, Quiescer, Failover, ChangeStreams, Clock,
+// Judge, Excuser, Distributed.
 //
 // Promise: nothing here belongs to one world. Whatever waits is given the env.Task that waits,
 // whatever runs is added to the World as a node; a world of real processes carries the same terms.

@@ -180,3 +180,13 @@ func listSweeps(w io.Writer, _ target.Target) {
 		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
 	}
 }
+
+// Likely asks whether one of the known names was meant, which are written behind the prefix, as an
+// aside in a sentence; empty when none is like it.
+func Likely(prefix, name string, known []string) string {
+	near := suggest.Nearest(name, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return " (did you mean " + prefix + strings.Join(near, " or "+prefix) + "?)"
+}
