@@ -101,11 +101,16 @@ func collections(s *scenario.Scenario) []system.Collection {
 	return all
 }
 
-func founded(c scenario.Collection) system.Collection {
-	coll := system.Collection{NS: c.NS}
-	if !c.Unsharded {
-		coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
+// shardKey is the pattern of a collection, zero of one that is not sharded.
+func shardKey(c scenario.Collection) key.Pattern {
+	if c.Unsharded {
+		return key.Pattern{}
 	}
+	return key.Pattern{Field: "k", Hashed: c.Hashed}
+}
+
+func founded(c scenario.Collection) system.Collection {
+	coll := system.Collection{NS: c.NS, Key: shardKey(c)}
 	for n := range c.Owners {
 		coll.Shards = append(coll.Shards, system.ShardName(n))
 	}

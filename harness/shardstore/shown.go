@@ -75,7 +75,7 @@ func (c *cluster) keysOf(ns string, docs []bson.Raw) []string {
 	if i < 0 {
 		return nil
 	}
-	pattern, keys := founded(c.scenario.Collections[i]).Key, make([]string, len(docs))
+	pattern, keys := shardKey(c.scenario.Collections[i]), make([]string, len(docs))
 	for j, doc := range docs {
 		k, err := pattern.Of(doc)
 		if err != nil {
