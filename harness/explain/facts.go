@@ -164,7 +164,8 @@ func (s *slice) changes(i int) {
 			n++
 		}
 	}
-	s.disturbances(model.Config, max(0, i-eventsBefore), min(len(s.events)-1, i+eventsBefore))
+	first, last := s.around(i)
+	s.disturbances(model.Config, first, last)
 }
 
 // aboutMigration says whether the contradiction names a migration, whose story it then is.

@@ -3,6 +3,8 @@ package explain
 import (
 	"maps"
 	"slices"
+	"sort"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
@@ -138,7 +140,8 @@ func (s *slice) explain(i int) {
 			s.changes(i)
 		}
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
-		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
+		first, _ := s.around(i)
+		s.disturbances(e.Shard, first, i)
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded,
 		trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
 		s.migration(e.Migration())
@@ -147,8 +150,18 @@ func (s *slice) explain(i int) {
 	}
 }
 
-// eventsBefore is how many events before an election its cause is looked for.
-const eventsBefore = 500
+// causeTime is how long before an election its cause is looked for.
+const causeTime = int64(2 * time.Second)
+
+// around are the positions of the first and the last event so near to one in time that they may
+// have to do with it. It does not go by their number: how many events lie between two depends on
+// what other clients and shards do meanwhile.
+func (s *slice) around(i int) (first, last int) {
+	at := s.events[i].At
+	first = sort.Search(i, func(j int) bool { return s.events[j].At >= at-causeTime })
+	after := sort.Search(len(s.events), func(j int) bool { return s.events[j].At > at+causeTime })
+	return first, after - 1
+}
 
 // belief is what the node of an event knew of who owns what, and how it had last been changed.
 func (s *slice) belief(i int, of *trace.Event) {
@@ -381,7 +394,8 @@ func (s *slice) followMajorities() {
 		if i, any := majority[set]; any && s.events[i].Index < wrote[set] {
 			s.choose(i, Close)
 			s.lagging = append(s.lagging, set)
-			s.disturbances(set, max(0, i-eventsBefore), s.horizon)
+			first, _ := s.around(i)
+			s.disturbances(set, first, s.horizon)
 		}
 	}
 }
