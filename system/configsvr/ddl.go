@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -56,10 +57,12 @@ type ddlOperation struct {
 	Target     collRecord `bson:"target"`
 }
 
-// executedRequest is what is remembered of a session.
+// executedRequest is what is remembered of a session; of a request that was refused, with what.
 type executedRequest struct {
-	Session string `bson:"_id"`
-	Txn     int64  `bson:"txn"`
+	Session string       `bson:"_id"`
+	Txn     int64        `bson:"txn"`
+	Code    errcode.Code `bson:"code,omitempty"`
+	Why     string       `bson:"why,omitempty"`
 }
 
 // ddlCoordinator is the part of the config server that changes whole collections.
@@ -174,14 +177,14 @@ func (op *ddlOperation) names() []string {
 // Nothing happens between its checks and its write.
 func (s *Server) begin(t env.Task, op ddlOperation) (over bool, err error) {
 	if done, ok := s.ddl.requests.Get(op.Session); ok && done.Txn >= op.Txn {
-		return true, nil
+		return true, done.refusal(&op)
 	}
 	needed, err := s.prepare(&op)
 	if err != nil {
-		return true, err
+		return true, cmp.Or(s.note(t, op, err), err)
 	}
 	if !needed {
-		return true, s.note(t, op)
+		return true, s.note(t, op, nil)
 	}
 	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, op)); err != nil {
 		return true, err
@@ -190,13 +193,26 @@ func (s *Server) begin(t env.Task, op ddlOperation) (over bool, err error) {
 	return false, nil
 }
 
-// note remembers that a request needs nothing done, now or later.
-func (s *Server) note(t env.Task, op ddlOperation) error {
+// note remembers that a request needs nothing done, now or later: a copy of one that was refused
+// may come when it could be carried out, and nobody waits for that.
+func (s *Server) note(t env.Task, op ddlOperation, refused error) error {
 	if op.Session == "" {
 		return nil
 	}
-	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, executedRequest{op.Session, op.Txn}))
+	done := executedRequest{Session: op.Session, Txn: op.Txn}
+	if refused != nil {
+		done.Code, done.Why = errcode.Of(refused), refused.Error()
+	}
+	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, done))
 	return err
+}
+
+// refusal is how the request was answered that is remembered, if it is this one and was refused.
+func (r *executedRequest) refusal(op *ddlOperation) error {
+	if r.Code == "" || r.Txn != op.Txn {
+		return nil
+	}
+	return errcode.New(r.Code, "%s", r.Why)
 }
 
 // prepare completes the operation from the catalogue as it is; false means that there is nothing to

@@ -98,7 +98,8 @@ func (s *Server) conclude(t env.Task, op *ddlOperation) error {
 	}
 	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
 	if op.Session != "" {
-		ops = append(ops, s.ddl.requests.Put(op.Session, executedRequest{op.Session, op.Txn}))
+		done := executedRequest{Session: op.Session, Txn: op.Txn}
+		ops = append(ops, s.ddl.requests.Put(op.Session, done))
 	}
 	_, err := s.member.Write(t, ops...)
 	if err == nil {
