@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"sort"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -16,6 +18,19 @@ func (s *slice) disturbances(set string, first, last int) {
 		}
 	}
 	s.lasting(set, first)
+}
+
+// causeTime is how long before an election its cause is looked for.
+const causeTime = int64(2 * time.Second)
+
+// around are the positions of the first and the last event so near to one in time that they may
+// have to do with it. It does not go by their number: how many events lie between two depends on
+// what other clients and shards do meanwhile.
+func (s *slice) around(i int) (first, last int) {
+	at := s.events[i].At
+	first = sort.Search(i, func(j int) bool { return s.events[j].At >= at-causeTime })
+	after := sort.Search(len(s.events), func(j int) bool { return s.events[j].At > at+causeTime })
+	return first, after - 1
 }
 
 // lasting are the faults that had begun before an event and were repaired after it.

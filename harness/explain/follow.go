@@ -3,8 +3,6 @@ package explain
 import (
 	"maps"
 	"slices"
-	"sort"
-	"time"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
@@ -148,19 +146,6 @@ func (s *slice) explain(i int) {
 	case trace.Executed:
 		s.migration(e.Migration())
 	}
-}
-
-// causeTime is how long before an election its cause is looked for.
-const causeTime = int64(2 * time.Second)
-
-// around are the positions of the first and the last event so near to one in time that they may
-// have to do with it. It does not go by their number: how many events lie between two depends on
-// what other clients and shards do meanwhile.
-func (s *slice) around(i int) (first, last int) {
-	at := s.events[i].At
-	first = sort.Search(i, func(j int) bool { return s.events[j].At >= at-causeTime })
-	after := sort.Search(len(s.events), func(j int) bool { return s.events[j].At > at+causeTime })
-	return first, after - 1
 }
 
 // belief is what the node of an event knew of who owns what, and how it had last been changed.
