@@ -78,9 +78,11 @@ type Oracle struct {
 	unfenced  []unfencedCommit
 	primaries map[string]*primaryMove
 	homes     map[string]home
-	// executions are by session, transaction and statement; twice are those that happened again.
-	executions map[string]execution
-	twice      []Twice
+	// executions are by session, transaction and statement, lastExecuted by shard and session; twice
+	// are those that happened again.
+	executions   map[string]*execution
+	lastExecuted map[string]*execution
+	twice        []Twice
 	// elections is the step of the newest election of each replica set.
 	elections map[string]uint64
 	// killed is the step of the newest fault that ended a task or had a step of one fail.
@@ -145,15 +147,17 @@ func New(key func(string) string) *Oracle {
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
 		elections:  map[string]uint64{},
-		executions: map[string]execution{},
-		lives:      map[string]uint64{},
-		forbids:    map[string]bool{},
-		same:       map[string]map[string]uint32{},
-		layouts:    map[string]layout{},
-		services:   map[string]*service{},
-		verdicts:   map[string]*verdict.Verdict{},
-		show:       key,
-		listed:     declaredRules.All(),
+		executions: map[string]*execution{},
+
+		lastExecuted: map[string]*execution{},
+		lives:        map[string]uint64{},
+		forbids:      map[string]bool{},
+		same:         map[string]map[string]uint32{},
+		layouts:      map[string]layout{},
+		services:     map[string]*service{},
+		verdicts:     map[string]*verdict.Verdict{},
+		show:         key,
+		listed:       declaredRules.All(),
 	}
 	if key == nil {
 		o.show = model.ShowKey
