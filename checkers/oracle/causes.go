@@ -28,7 +28,7 @@ var _ = declare(145, causeRule, func(o *Oracle) hooks {
 	c := &causes{
 		Oracle: o, nodes: map[string]*evidence{}, cursors: map[string]*seenCursor{},
 		shards: map[string]int64{}, written: map[string]int64{}, takes: map[string][]*part{},
-		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]bool{},
+		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]uint64{},
 	}
 	o.causes = c
 	return hooks{event: c.judge, commit: c.keepPlacement}
@@ -70,8 +70,8 @@ type causes struct {
 	// written is when the catalogue of a collection, or of a database, was changed last; settings
 	// when shards, zones or the balancer were.
 	written map[string]int64
-	// pending are those of which the newest change is not known to be a majority's.
-	pending  map[string]bool
+	// pending are the steps of their newest changes that are not known to be a majority's.
+	pending  map[string]uint64
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.
 	takes map[string][]*part
@@ -205,7 +205,7 @@ func (c *causes) judge(e *trace.Event) {
 			k.blocks[by] = true
 		}
 	case trace.CatalogWritten:
-		c.written[e.NS], c.pending[e.NS] = e.At, true
+		c.written[e.NS], c.pending[e.NS] = e.At, e.Step
 	case trace.ClusterChanged, trace.BalancerState:
 		c.settings = e.At
 	case trace.Fault, trace.Repair:
@@ -308,7 +308,10 @@ func (c *causes) noteCapture(e *trace.Event) {
 
 // keepPlacement keeps what a majority of the config server has from now on.
 func (c *causes) keepPlacement(w *model.Write) {
-	c.written[w.NS], c.pending[w.NS] = c.now, false
+	c.written[w.NS] = c.now
+	if c.pending[w.NS] <= w.Step {
+		delete(c.pending, w.NS)
+	}
 	if len(w.After) == 0 {
 		return
 	}
@@ -388,7 +391,7 @@ func (c *causes) stable(set string, t int64) bool {
 // those who read what a majority has and for those who write alike.
 func (c *causes) unchanged(ns string, t int64) bool {
 	for _, of := range []string{ns, databaseOf(ns)} {
-		if c.written[of] >= t || c.pending[of] {
+		if c.written[of] >= t || c.pending[of] != 0 {
 			return false
 		}
 	}

@@ -126,6 +126,10 @@ func TestCauses(t *testing.T) {
 		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: "split",
 		Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "a", Major: 1, Minor: 2, Epoch: "e"}},
 	}}
+	merged := trace.CatalogWrittenEvent{
+		Shard: "config", Term: 1, Index: 3, NS: "test.docs", Why: "merge",
+		Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "a", Major: 1, Minor: 3, Epoch: "e"}},
+	}
 	named := placed("a", "", "m")[0]
 	for name, c := range map[string]struct {
 		caused []happening // each alone is cause enough
@@ -189,6 +193,14 @@ func TestCauses(t *testing.T) {
 		"a range that will be elsewhere": {
 			nil, []happening{
 				{40, "config.0", resharded.e}, donor(50, trace.DonorCreated),
+			},
+			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
+		},
+		"a range elsewhere, which will not be for long": {
+			nil, []happening{
+				{30, "config.0", resharded.e}, {31, "config.0", merged},
+				{32, "config.0", trace.MajorityEvent{Shard: "config", Term: 1, Index: 2}},
+				donor(50, trace.DonorCreated),
 			},
 			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
 		},

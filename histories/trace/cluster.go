@@ -86,6 +86,7 @@ const (
 	Split                                      // a chunk becomes several
 	Merge                                      // several chunks become one
 	Jumbo                                      // a chunk is marked as too big
+	JumboCleared                               // it is not marked any more
 	AutoMerge                                  // chunks of one shard are joined without being asked for
 	RenamedFrom                                // subject: the former name; all chunks are written
 	ChunkMoved                                 // subject: the migration
@@ -94,7 +95,7 @@ const (
 
 var catalogChanges = []string{
 	"", "drop", "forbidMigrations", "allowMigrations", "split", "merge", "jumbo",
-	"autoMerge", "renameFrom", "move", "movePrimary",
+	"clearJumboFlag", "autoMerge", "renameFrom", "move", "movePrimary",
 }
 
 // String is the change's name, empty for none.

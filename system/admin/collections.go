@@ -67,7 +67,7 @@ func (s *Service) clearJumboFlag(
 			if err != nil || len(changed) == 0 {
 				return err
 			}
-			return s.config.Replace(own, table, changed, "clearJumboFlag")
+			return s.config.Replace(own, table, changed, trace.JumboCleared.String())
 		})
 }
 
