@@ -19,6 +19,8 @@ type Audit struct {
 	// jumbo flags have given it newer ones. Its members need not know of these, as the shard keeps
 	// what it has.
 	SameSince map[string]uint32
+	// Unsharded says that the shard owns all of it that is the primary of its database.
+	Unsharded bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
 	// Final are the operations of the last pass over all keys, which began when everything was at

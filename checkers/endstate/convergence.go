@@ -154,7 +154,7 @@ func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 // checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong
 // belief.
 func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
-	if !m.Known {
+	if !m.Known || a.notTold(m) {
 		return
 	}
 	var want []Range
@@ -182,6 +182,13 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
 	}
+}
+
+// notTold: a secondary that knows that its shard does not own an unsharded collection hears of the
+// opposite from the first request that is sent to it as the owner's; nobody else tells the members
+// of a shard that has become the primary of a database (protocol 15).
+func (a *Audit) notTold(m *Member) bool {
+	return a.Unsharded && !m.Primary && len(m.Owned) == 0
 }
 
 // oldest is the lowest major version that a shard's members may go by.
