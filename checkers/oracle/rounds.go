@@ -155,6 +155,10 @@ func (r *rounds) turn(e *trace.Event) {
 	r.lookBetween(e.Node)
 }
 
+// choosing says that a round has begun and has not said yet what it chose: shards may be taken of
+// which nobody has heard.
+func (r *rounds) choosing() bool { return r.now != nil && len(r.now.requests) == 0 }
+
 // lookBetween takes the state of the moment down between two rounds.
 func (r *rounds) lookBetween(node string) {
 	if r.now != nil || r.view == nil {

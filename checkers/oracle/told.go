@@ -225,6 +225,7 @@ func (o *Oracle) AsksStatus(
 			s.states = append(s.states, state)
 		}
 	}
+	s.disturbed = o.rounds.choosing()
 	before := weights()
 	o.statuses = append(o.statuses, s)
 	return func(violation string, answered bool) {
@@ -242,8 +243,8 @@ func (o *Oracle) AsksStatus(
 func (o *Oracle) followStatus(e *trace.Event) {
 	for _, s := range o.statuses {
 		switch e.Kind {
-		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerChose,
-			trace.BalancerDone:
+		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerRound,
+			trace.BalancerChose, trace.BalancerDone:
 			s.disturbed = s.disturbed || e.Node == s.node
 		case trace.Fault, trace.PointHit:
 			s.disturbed = s.disturbed || e.Node == s.node || e.Peer == s.node
