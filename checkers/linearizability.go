@@ -34,8 +34,8 @@ type Limits struct {
 	Acts int
 	// Sample is how many operations of keys that are explained already may be searched again.
 	Sample int
-	// Stop names another limit that is reached, such as that of memory, and is empty before that; nil
-	// for none.
+	// Stop names another limit that is reached, such as that of memory, and is empty before that;
+	// nil for none.
 	Stop func() string
 	// FirstProof ends the search at the first key that is proven to have no order.
 	FirstProof bool

@@ -90,8 +90,8 @@ func TestReadTimes(t *testing.T) {
 	}
 }
 
-// What a session knows binds the member that answers, whatever it returns; a value that nobody wrote
-// is never read.
+// What a session knows binds the member that answers, whatever it returns; a value that nobody
+// wrote is never read.
 func TestWeakReads(t *testing.T) {
 	write := func() *build { return new(build).op("insert", 1, "a", at(10)) }
 	behind := func(from uint64) func(*histories.Op) {

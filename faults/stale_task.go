@@ -35,8 +35,9 @@ var _ = declare(220, Kind{
 	draw: drawStaleTask,
 })
 
-// answering are the steps between which a request has read or written what it answers, and waits: an
-// answer that comes sooner than its client gives up, by a member that has been deposed meanwhile.
+// answering are the steps between which a request has read or written what it answers, and waits:
+// an answer that comes sooner than its client gives up, by a member that has been deposed
+// meanwhile.
 var answering = []string{
 	failpoint.RequestVersionCheck.String(), failpoint.RequestAcquireSnapshot.String(),
 	failpoint.RequestRestore.String(), failpoint.RequestCommit.String(),

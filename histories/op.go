@@ -72,8 +72,8 @@ type Result struct {
 	// update found its document.
 	Applied bool `json:"applied,omitempty"`
 	N       int  `json:"n,omitempty"`
-	// Upserted is true when a write that replaces or makes a document says that it made one. Without
-	// it and without Found it says neither.
+	// Upserted is true when a write that replaces or makes a document says that it made one.
+	// Without it and without Found it says neither.
 	Upserted bool   `json:"upserted,omitempty"`
 	Items    []Item `json:"items,omitempty"`
 	// Complete is true when a scan reached its end.

@@ -15,8 +15,8 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// SameSince are the major versions, by shard, from which on only splits and merges have given it
-	// newer ones. Its members need not know of these, as the shard keeps what it has.
+	// SameSince are the major versions, by shard, from which on only splits and merges have given
+	// it newer ones. Its members need not know of these, as the shard keeps what it has.
 	SameSince map[string]uint32
 	// Keys of the collection are 0 to Keys-1.
 	Keys int

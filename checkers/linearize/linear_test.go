@@ -302,8 +302,8 @@ func actsText(k *Key) (s string) {
 	return s
 }
 
-// An insert that was refused saw a document, of which it does not say which: two lives that may come
-// in either order leave it a place in one order only, and nothing is proven by the other.
+// An insert that was refused saw a document, of which it does not say which: two lives that may
+// come in either order leave it a place in one order only, and nothing is proven by the other.
 func TestRefusedBetweenLives(t *testing.T) {
 	op := func(kind scenario.OpKind, value string, call, end uint64, r histories.Result) histories.Op {
 		return histories.Op{

@@ -54,8 +54,8 @@ type Limits struct {
 // or given up for taking long.
 func (o *Oracle) Limit(now func() Limits) { o.limits = now }
 
-// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node whose
-// clock gains half as much again.
+// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node
+// whose clock gains half as much again.
 func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
 
 // causes is what has been seen that may be the cause of something later.
@@ -86,8 +86,8 @@ type causes struct {
 	commanded, now int64
 }
 
-// end is when, and in which term, a donor had removed the record of a migration. It is gone for good
-// once a majority has a later entry of that term.
+// end is when, and in which term, a donor had removed the record of a migration. It is gone for
+// good once a majority has a later entry of that term.
 type end struct {
 	shard string
 	at    int64

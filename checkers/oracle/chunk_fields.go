@@ -161,8 +161,8 @@ func (f *fields) judgeFounded(w *model.Write) {
 	}
 }
 
-// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's. The time of
-// the write is 0 if it is not known.
+// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's. The time
+// of the write is 0 if it is not known.
 func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 	if len(before) == 0 {
 		return

@@ -83,9 +83,9 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	}
 }
 
-// judgeOpenCommit: whatever the donor says of its critical section, a primary that has asked for the
-// commit changes nothing of the range until the outcome is final. Its successor is the business of
-// fences, which 4.2 has none of.
+// judgeOpenCommit: whatever the donor says of its critical section, a primary that has asked for
+// the commit changes nothing of the range until the outcome is final. Its successor is the business
+// of fences, which 4.2 has none of.
 func (o *Oracle) judgeOpenCommit(e *trace.Event) {
 	for _, id := range o.open {
 		m := o.moves[id]

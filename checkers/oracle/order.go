@@ -88,8 +88,8 @@ func setOf[T ~uint8](states ...T) (s stateSet) {
 // The tables. A state without a row needs nothing.
 var (
 	// donorNeeds are the states of the recipient of which it must have been in one before the donor
-	// enters the state. A clone inside the critical section (protocol 6.6) has only been started; in
-	// 4.2, where a recipient blocks nothing, it is done when its donor may ask for the commit.
+	// enters the state. A clone inside the critical section (protocol 6.6) has only been started;
+	// in 4.2, where a recipient blocks nothing, it is done when its donor may ask for the commit.
 	donorNeeds = map[trace.DonorState]stateSet{
 		trace.DonorCloneCaughtUp:      setOf(trace.RecipientReady),
 		trace.DonorCriticalSection:    setOf(trace.RecipientReady),

@@ -75,8 +75,8 @@ var refusals = []refusal{
 
 func never(*causes, *trace.Event, int64) bool { return false }
 
-// openedBefore: what reads on goes by the term in which its cursor was opened, which is not known; a
-// cursor that is older than its timeout is none any more.
+// openedBefore: what reads on goes by the term in which its cursor was opened, which is not known;
+// a cursor that is older than its timeout is none any more.
 func (c *causes) openedBefore(e *trace.Event, _ int64) bool {
 	return e.Asked() == "GetMore" &&
 		(c.limits == nil || c.of(e.Node).role >= e.At-int64(c.limits().Cursor))

@@ -140,8 +140,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen something
-// that its task has not come to announce.
+// TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen
+// something that its task has not come to announce.
 func TestChoiceOnItsWay(t *testing.T) {
 	for wait, want := range map[time.Duration]verdict.Signature{
 		0: notOfPolicy, 80 * time.Millisecond: "",

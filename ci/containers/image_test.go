@@ -28,8 +28,8 @@ import (
 
 var image = flag.String("image", "", "attack a cluster of this image of MongoDB, such as mongo:8")
 
-// TestImage attacks a cluster of an image of the user's choice: two shards of three, a config server
-// of three, a router. It has not been run: no registry of images was at hand.
+// TestImage attacks a cluster of an image of the user's choice: two shards of three, a config
+// server of three, a router. It has not been run: no registry of images was at hand.
 func TestImage(t *testing.T) {
 	if *image == "" {
 		t.Skip("name an image, such as -image mongo:8")

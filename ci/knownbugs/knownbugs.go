@@ -32,8 +32,8 @@ type Bug struct {
 	Seen []string
 	// Seeds is the budget: how many seeds it may take, or how many runs of a race sweep.
 	Seeds int
-	// Race names the activities of the race sweep that must find it, with commas between them; empty
-	// for random seeds.
+	// Race names the activities of the race sweep that must find it, with commas between them;
+	// empty for random seeds.
 	Race  string
 	patch string
 }

@@ -3,9 +3,9 @@
 // it runs the same seeds on a build of that commit and on this tree in turn, and fails when this
 // tree takes more processor time than -most times that of the commit.
 //
-// Promise: steps and allocations are those of fixed seeds run by one worker, so that a test can hold
-// them; times are compared as ratios of runs that follow each other on one machine, and are never
-// promised.
+// Promise: steps and allocations are those of fixed seeds run by one worker, so that a test can
+// hold them; times are compared as ratios of runs that follow each other on one machine, and are
+// never promised.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// certificate is a program for scripts, `certificate CERT KEY`: it writes a certificate for loopback
-// that has signed itself, and its key.
+// certificate is a program for scripts, `certificate CERT KEY`: it writes a certificate for
+// loopback that has signed itself, and its key.
 func certificate() int {
 	if err := writeCertificate(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -265,8 +265,8 @@ func (p *prober) scan(t env.Task, ns string) {
 	})
 }
 
-// forgets reports whether logs are cut so early that records of statements may be gone: a refusal to
-// execute is then the answer (protocol 7).
+// forgets reports whether logs are cut so early that records of statements may be gone: a refusal
+// to execute is then the answer (protocol 7).
 func (p *prober) forgets() bool {
 	return p.settings.LogRetention < settings.Default(protocolOf(p.scenario)).LogRetention
 }

@@ -302,8 +302,8 @@ func elementsOf(value any) ([]any, bool) {
 	return nil, false
 }
 
-// setRead is a read of a whole set: a scan of all elements that there are, whose range is known only
-// at the end of the history.
+// setRead is a read of a whole set: a scan of all elements that there are, whose range is known
+// only at the end of the history.
 func (p *ednParser) setRead(op *histories.Op, elements []any) error {
 	op.Kind, op.Result = scenario.Scan, histories.Result{Complete: true}
 	for _, e := range elements {

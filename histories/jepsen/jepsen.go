@@ -1,5 +1,5 @@
-// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests, the
-// histories in EDN that Jepsen writes, the key-value histories of the public data set of
+// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests,
+// the histories in EDN that Jepsen writes, the key-value histories of the public data set of
 // linearizability checkers, and porcupine's operations as JSON.
 //
 // Promise: every line is understood or refused with its place; the operations mean to the checkers

@@ -60,7 +60,8 @@ type Chunk struct {
 	Epoch        string
 	// History is newest first (protocol 2.1).
 	History []Placement
-	// Since is from when on the shard has the chunk, Jumbo that it is marked as too big to be moved.
+	// Since is from when on the shard has the chunk, Jumbo that it is marked as too big to be
+	// moved.
 	Since uint64
 	Jumbo bool
 }

@@ -5,9 +5,9 @@
 // was, so that a checker passes what it should refuse. Hence a history is read strictly, before
 // anything is judged.
 //
-// Promise: what is refused is named with the operation, the values in it, and what to do. Whatever a
-// run records is accepted; so is every history of another system in which no client calls twice at a
-// time.
+// Promise: what is refused is named with the operation, the values in it, and what to do. Whatever
+// a run records is accepted; so is every history of another system in which no client calls twice
+// at a time.
 //
 // Refusal: nothing is said about whether answers are right; that is what checkers judge.
 package wellformed
@@ -50,8 +50,8 @@ func Check(ops []histories.Op) error {
 	return nil
 }
 
-// CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError with
-// the line.
+// CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError
+// with the line.
 func CheckFile(file string, ops []histories.Op) error {
 	err := Check(ops)
 	var flaw *Flaw

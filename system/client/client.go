@@ -175,8 +175,8 @@ func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Dura
 	return err
 }
 
-// Repeat sends the newest retryable write once more, as a driver does that has lost the answer. There
-// is none without a write before.
+// Repeat sends the newest retryable write once more, as a driver does that has lost the answer.
+// There is none without a write before.
 func (c *Client) Repeat(t env.Task) Answer {
 	if c.newest == nil {
 		return Answer{Certainty: Failed,

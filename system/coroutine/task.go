@@ -65,8 +65,8 @@ func (t *Task) Doom(err error) bool {
 // spin.
 const spinLimit = 10_000
 
-// Spins counts a wait that is about to be refused if the task is doomed, and says in a sentence that
-// there were too many, or nothing.
+// Spins counts a wait that is about to be refused if the task is doomed, and says in a sentence
+// that there were too many, or nothing.
 func (t *Task) Spins() string {
 	if t.err == nil {
 		return ""

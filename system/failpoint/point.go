@@ -52,8 +52,8 @@ func declare(role Role, name, risk string) Site {
 }
 
 // Declare adds a site of the store of this module, in the file that passes it. The sites that
-// follow MongoDB's phases are in the files of this package instead. Its name must not be that of any
-// other site. It is called from package-level variables only.
+// follow MongoDB's phases are in the files of this package instead. Its name must not be that of
+// any other site. It is called from package-level variables only.
 func Declare(role Role, name, risk string) Site {
 	if _, known := Parse(name); known {
 		panic("failpoint: the site " + name + " is declared twice")

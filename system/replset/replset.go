@@ -44,8 +44,8 @@ type Config struct {
 	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
-	// Reading is what entries say. Members of one process share it, for they get the very bytes that
-	// their primary made; nil is allowed.
+	// Reading is what entries say. Members of one process share it, for they get the very bytes
+	// that their primary made; nil is allowed.
 	Reading *document.Memo[[]byte, *oplog.Entry]
 }
 
