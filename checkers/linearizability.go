@@ -42,7 +42,8 @@ type Limits struct {
 }
 
 func (l *Limits) isZero() bool {
-	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 && l.Sample == 0 && !l.FirstProof
+	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 &&
+		l.Sample == 0 && !l.FirstProof
 }
 
 // StandardLimits are those of a run.

@@ -124,7 +124,8 @@ func TestWeakReads(t *testing.T) {
 			write().op("upsert", 1, "b", at(20)).see("a", weak("available")), "", "",
 		},
 		"maybe written, local": {
-			write().op("upsert", 1, "b", outcome(histories.Unknown)).see("b", weak("local")), "", "",
+			write().op("upsert", 1, "b", outcome(histories.Unknown)).see("b", weak("local")), "",
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { expectVerdict(t, c.history.ops, c.checker, c.signed) })

@@ -60,7 +60,8 @@ func drawStaleTask(d *Draw) scenario.Fault {
 	case failpoint.Request:
 		party = "self"
 		f.When.Site = d.one("step of an answer", answering...)
-		f.For, f.Until = d.between("answered after", 200*time.Millisecond, 1500*time.Millisecond), nil
+		f.For, f.Until = d.between("answered after", 200*time.Millisecond,
+			1500*time.Millisecond), nil
 	}
 	if party == "self" {
 		ending = d.one("own ending", "cut", "cut", "stepdown")

@@ -187,7 +187,8 @@ func OwnedBy(ns, at, shard string) *Fact {
 }
 
 func inTable(what, ns string, holds func(model.Table) bool) *Fact {
-	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
+	return &Fact{What: what, NS: ns,
+		holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
 }
 
 // Sharded is that a collection is in the catalogue, or is not.
@@ -196,7 +197,8 @@ func Sharded(ns string, is bool) *Fact {
 	if !is {
 		what = ns + " is not sharded"
 	}
-	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
+	return &Fact{What: what, NS: ns,
+		holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
 }
 
 // Renamed is that a collection has another name.

@@ -13,8 +13,8 @@ import (
 // causeRule is cause (protocol 3.4, 5.1, 5.2, 9.2, 10.1).
 var causeRule = verdict.Checker{
 	Name: "cause",
-	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause that " +
-		"was seen before: a fault, a change of primaries, somebody's request, a competing " +
+	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause " +
+		"that was seen before: a fault, a change of primaries, somebody's request, a competing " +
 		"operation, a version that really is out of date, or a limit that really is exceeded.",
 	Signatures: verdict.Meanings{
 		refusedIdly:   "a request was refused, or a migration given up, although nothing was wrong",

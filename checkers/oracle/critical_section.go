@@ -18,7 +18,8 @@ var sectionRule = verdict.Checker{
 	Signatures: verdict.Meanings{
 		writeInSection: "a donor applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
-		writeOnDonor:   "a donor applied a client's write of the range before the outcome was final",
+		writeOnDonor: "a donor applied a client's write of the range before the outcome was " +
+			"final",
 	},
 }
 
@@ -97,8 +98,8 @@ func (o *Oracle) judgeOpenCommit(e *trace.Event) {
 			Signature: writeOnDonor,
 			NS:        e.NS,
 			Key:       o.show(e.Key),
-			Broke: fmt.Sprintf("%s applied a client's write of key %s, which migration %s is taking "+
-				"away from its shard", e.Node, o.show(e.Key), id),
+			Broke: fmt.Sprintf("%s applied a client's write of key %s, which migration %s is "+
+				"taking away from its shard", e.Node, o.show(e.Key), id),
 			Because: []string{
 				fmt.Sprintf("it asked the config server to commit at step %d", m.asked),
 				"the config server has neither committed it since nor given the chunk a version " +

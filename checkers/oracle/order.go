@@ -22,8 +22,8 @@ var orderRule = verdict.Checker{
 		overlapIgnored: "a migration went on while an earlier deletion of its range was on record",
 		taskTooEarly:   "a range deletion was made ready against the decision, or before it",
 		endedTooEarly:  "a migration ended before its range deletions were settled",
-		abortedTooEarly: "a donor decided to abort while the config server could still commit the " +
-			"migration",
+		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
+			"the migration",
 	},
 }
 
@@ -111,7 +111,8 @@ var (
 		trace.RecipientCommitStart:    setOf(0, trace.RecipientSteady),
 		trace.RecipientEnteredCritSec: setOf(trace.RecipientCommitStart),
 		trace.RecipientExitCritSec:    setOf(trace.RecipientEnteredCritSec),
-		trace.RecipientDone:           setOf(trace.RecipientExitCritSec, trace.RecipientCommitStart),
+		trace.RecipientDone: setOf(trace.RecipientExitCritSec,
+			trace.RecipientCommitStart),
 	}
 	// phaseFollows are the phases after which a movePrimary may enter one, on whatever node: its
 	// record survives. 4.2 has no record and leaves phases out.

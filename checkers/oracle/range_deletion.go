@@ -59,8 +59,8 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 	if cu := o.causes.keeper(e.Node, e.Shard, e.NS, e.Key, e.At); cu != nil {
 		o.wrongDeletion(e, deletedPinned,
-			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s owned "+
-				"the key", cu.id, e.Shard), cu.step)
+			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s "+
+				"owned the key", cu.id, e.Shard), cu.step)
 		return
 	}
 	for _, c := range n.cursors {

@@ -130,7 +130,8 @@ func (r *rounds) judge(e *trace.Event) {
 		r.choose(e)
 	case trace.BalancerDone:
 		r.changed = e.At
-		r.underWay = slices.DeleteFunc(r.underWay, func(id string) bool { return id == e.Request() })
+		r.underWay = slices.DeleteFunc(r.underWay,
+			func(id string) bool { return id == e.Request() })
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // splitRule is split-points (protocol 13.1, 13.2, 13.5).
 var splitRule = verdict.Checker{
 	Name: "split-points",
-	Promise: "A chunk is cut without being asked for only where a boundary of zones or the size of " +
-		"its documents demands it, and is marked jumbo only if it cannot be cut.",
+	Promise: "A chunk is cut without being asked for only where a boundary of zones or the size " +
+		"of its documents demands it, and is marked jumbo only if it cannot be cut.",
 	Signatures: verdict.Meanings{
 		wrongPoints: "a chunk was to be cut where neither zones nor the size of its documents say",
 		notCut:      "a round left a chunk as it was although the boundary of a zone is inside",

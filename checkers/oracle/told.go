@@ -175,7 +175,8 @@ func (o *Oracle) AsksExtents(ns string) (told func(answer, right string)) {
 			Signature: toldWrong, NS: ns,
 			Broke: fmt.Sprintf("an operator who asked how %s lies on the shards was told %q", ns,
 				answer),
-			Because: []string{fmt.Sprintf("nothing of it was written meanwhile, and it is %q", right)},
+			Because: []string{fmt.Sprintf("nothing of it was written meanwhile, and it is %q",
+				right)},
 		}, x.step)
 	}
 }
@@ -228,7 +229,8 @@ func (o *Oracle) AsksStatus(
 	before := weights()
 	o.statuses = append(o.statuses, s)
 	return func(violation string, answered bool) {
-		o.statuses = slices.DeleteFunc(o.statuses, func(other *openStatus) bool { return other == s })
+		o.statuses = slices.DeleteFunc(o.statuses,
+			func(other *openStatus) bool { return other == s })
 		now := o.world.Set(model.Config)
 		if !answered || s.disturbed || len(s.states) == 0 ||
 			now.Term != s.term || now.Leader != s.node {

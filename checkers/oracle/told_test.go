@@ -64,8 +64,9 @@ func TestStatus(t *testing.T) {
 		"even and told otherwise":  {even, nil, "chunksImbalance", toldWrong},
 		"another violation":        {heavy, nil, "draining", toldWrong},
 		"not asked, and even":      {nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
-		"not asked, and heavy":     {nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong},
-		"changed meanwhile":        {changed, nil, "chunksImbalance", ""},
+		"not asked, and heavy": {nil,
+			map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong},
+		"changed meanwhile": {changed, nil, "chunksImbalance", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}

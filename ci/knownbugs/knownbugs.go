@@ -71,7 +71,8 @@ func read(about string) (Bug, error) {
 		field, value, ok := strings.Cut(line, ": ")
 		if !ok || !b.set(field, strings.TrimSpace(value)) {
 			return Bug{}, fmt.Errorf(
-				"%s:%d: %q is none of hazard, title, seen, seeds, race followed by a colon and a value",
+				"%s:%d: %q is none of hazard, title, seen, seeds, race followed by a colon and "+
+					"a value",
 				about, i+1, line,
 			)
 		}

@@ -29,7 +29,8 @@ const (
 func main() {
 	root := flag.String("root", ".", "the project's top folder")
 	write := flag.Bool("write", false, "renew the table in docs/speed.md instead of printing it")
-	byPart := flag.Bool("parts", false, "measure processor time by part instead of steps and memory")
+	byPart := flag.Bool("parts", false,
+		"measure processor time by part instead of steps and memory")
 	against := flag.String("against", "", "compare processor time with that of a commit")
 	most := flag.Float64("most", 1.1, "with -against: the highest ratio that is no failure")
 	runs := flag.Int("runs", 5, "with -against: how many pairs of runs")

@@ -117,8 +117,8 @@ func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
 	for _, id := range r.IdleFaults() {
-		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before the "+
-			"faults ended\n", id)
+		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before "+
+			"the faults ended\n", id)
 	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {

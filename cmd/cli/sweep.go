@@ -116,7 +116,8 @@ func sweepKinds() string {
 // indented is lines of cells as columns, two to the right.
 func indented(lines string) string {
 	var out bytes.Buffer
-	terminal.Columns(&out, "  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
+	terminal.Columns(&out,
+		"  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
 	return out.String()
 }
 
@@ -230,7 +231,8 @@ func (j *sweepJob) open(base *runner.Result) error {
 			return errors.Join(err, j.journal.Close())
 		}
 	}
-	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema,
+		&j.before); err != nil {
 		return errors.Join(err, j.journal.Close())
 	}
 	for _, line := range j.journal.Lines {
@@ -341,7 +343,8 @@ func (j *sweepJob) finish(c *cobra.Command) error {
 		return err
 	}
 	name := j.name()
-	return errors.Join(err, renewSection(j.flags.matrices, matricesHead, name, j.section(name, rows)))
+	return errors.Join(err,
+		renewSection(j.flags.matrices, matricesHead, name, j.section(name, rows)))
 }
 
 // parts says what of it earlier commands have done.

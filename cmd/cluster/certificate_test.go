@@ -36,7 +36,8 @@ func writeCertificate(cert, key string) error {
 		IsCA:         true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
-	public, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	public, err := x509.CreateCertificate(rand.Reader, template, template,
+		&secret.PublicKey, secret)
 	if err != nil {
 		return err
 	}

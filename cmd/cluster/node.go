@@ -75,7 +75,8 @@ func newEvents() *cobra.Command {
 			folder := filepath.Join(args[0], process.EventsFolder)
 			if _, err := os.Stat(folder); err != nil {
 				return &failure{exitUsage, fmt.Errorf("%s is not the folder of a node, such as "+
-					"CLUSTER/nodes/shard-a.0: it holds no folder %q", args[0], process.EventsFolder)}
+					"CLUSTER/nodes/shard-a.0: it holds no folder %q", args[0],
+					process.EventsFolder)}
 			}
 			err := eventlog.Read(folder, func(incarnation int, e *trace.Event) error {
 				line, err := json.Marshal(struct {

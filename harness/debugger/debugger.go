@@ -87,7 +87,8 @@ func init() {
 		},
 		{
 			"who", "KEY [NS]",
-			"who owns a key, according to the catalog and each node, and its value on each", (*Stepper).who,
+			"who owns a key, according to the catalog and each node, and its value on each",
+			(*Stepper).who,
 		},
 		{
 			"show", "[PART]", "the state of the cluster, or of a part of it",

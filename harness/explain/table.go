@@ -26,7 +26,8 @@ func (s *slice) tableBefore(i int, ns string) (table []row) {
 			table = nil
 		}
 		for _, c := range e.Chunks {
-			table = slices.DeleteFunc(table, func(r row) bool { return r.Min < c.Max && c.Min < r.Max })
+			table = slices.DeleteFunc(table,
+				func(r row) bool { return r.Min < c.Max && c.Min < r.Max })
 			table = append(table, row{c, at})
 		}
 	}

@@ -184,7 +184,8 @@ func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay, stored str
 		if file, err := store(kept, stored); err != nil {
 			t.Logf("the failing scenario was not stored: %v", err)
 		} else {
-			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted", file)
+			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted",
+				file)
 		}
 	}
 	t.Attr("shardproof.replay", replay)

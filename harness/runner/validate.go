@@ -112,7 +112,8 @@ func checkKind(of *target.Description, f *scenario.Fault) error {
 func checkMessages(of *target.Description, f *scenario.Fault) error {
 	for _, arg := range f.Args {
 		groups := []string{"all", "control", "commit", "administration"}
-		if arg.Name != "messages" || of.Messages.Names == nil || slices.Contains(groups, arg.Value) {
+		if arg.Name != "messages" || of.Messages.Names == nil ||
+			slices.Contains(groups, arg.Value) {
 			continue
 		}
 		known := of.Messages.Names()

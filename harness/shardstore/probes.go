@@ -306,7 +306,8 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
 			}
-			if told := replies.Differing(&a.Written, &s.newest.answered); a.Written.Retried && told != "" {
+			told := replies.Differing(&a.Written, &s.newest.answered)
+			if a.Written.Retried && told != "" {
 				return errcode.New(errcode.OperationFailed, "the record of it says %s", told)
 			}
 			return a.Err

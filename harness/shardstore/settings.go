@@ -32,7 +32,8 @@ func settable() (all []target.Setting) {
 			}})
 	}
 	return append(all, target.Setting{
-		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s", Unit: settings.Seconds, Reader: "balancer",
+		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
+		Unit: settings.Seconds, Reader: "balancer",
 		About: "the UTC offset of the local time of a config server member",
 		Check: func(name, value string) error {
 			_, _, err := zone(name, value)

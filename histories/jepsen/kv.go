@@ -93,8 +93,8 @@ func (v *kv) explain(p *parser) error {
 		pieces, ways := cut(op.Result.Value, v.words[op.Key], longest[op.Key])
 		if ways > 1 {
 			p.line = int(op.Return)
-			return p.refuse(fmt.Sprintf("%.60q can be taken apart into the words of its key in several "+
-				"ways", op.Result.Value), "append words none of which is made of others")
+			return p.refuse(fmt.Sprintf("%.60q can be taken apart into the words of its key in "+
+				"several ways", op.Result.Value), "append words none of which is made of others")
 		}
 		r := histories.Result{Found: true, List: pieces}
 		if v.puts[put{op.Key, r.List[0]}] {

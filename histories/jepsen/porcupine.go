@@ -32,14 +32,16 @@ func isPorcupine(head []byte) bool {
 // ReadPorcupine reads a list of porcupine's operations. Those that return at the same time as
 // another is called overlap, as they do for porcupine.
 func ReadPorcupine(file string, r io.Reader) ([]histories.Op, error) {
-	p := &parser{file: file, open: map[int]int{}, kv: kv{words: map[int64]map[string]bool{}, puts: map[put]bool{}}}
+	p := &parser{file: file, open: map[int]int{},
+		kv: kv{words: map[int64]map[string]bool{}, puts: map[put]bool{}}}
 	var all []porcupineOp
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&all); err != nil {
 		var syntax *json.SyntaxError
 		var typed *json.UnmarshalTypeError
-		if errors.As(err, &syntax) || errors.As(err, &typed) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		if errors.As(err, &syntax) || errors.As(err, &typed) ||
+			errors.Is(err, io.ErrUnexpectedEOF) ||
 			bytes.HasPrefix([]byte(err.Error()), []byte("json: unknown field")) {
 			return nil, p.refuse("it is no list of porcupine's operations: "+err.Error(),
 				"write []porcupine.Operation of the key-value model with encoding/json")

@@ -86,7 +86,7 @@ const (
 	Split                                      // a chunk becomes several
 	Merge                                      // several chunks become one
 	Jumbo                                      // a chunk is marked as too big
-	AutoMerge                                  // chunks of one shard are joined without being asked for
+	AutoMerge                                  // chunks of one shard are joined unasked
 	RenamedFrom                                // subject: the former name; all chunks are written
 	ChunkMoved                                 // subject: the migration
 	PrimaryMoved                               // subject: the movePrimary

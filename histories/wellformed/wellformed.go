@@ -85,10 +85,11 @@ func (a *among) flaw(ops []histories.Op, i int) (wrong, remedy string) {
 		return "is there twice", "give every operation an id of its own"
 	}
 	if at, known := a.last[op.Client]; known && ops[at].Return >= op.Call {
-		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation %d at %d",
+		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation "+
+				"%d at %d",
 				op.Client, op.Call, ops[at].ID, ops[at].Return),
-			"give each of the threads of a client a number of its own, and write its operations in the " +
-				"order of their calls"
+			"give each of the threads of a client a number of its own, and write its operations " +
+				"in the order of their calls"
 	}
 	a.last[op.Client] = i
 	return "", ""

@@ -213,7 +213,8 @@ func TestRefusedTables(t *testing.T) {
 
 func TestRefusedUpdates(t *testing.T) {
 	old := table(t, 2, key.Int(0), key.Int(10))
-	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5), catalog.HistoryWindow{})
+	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5),
+		catalog.HistoryWindow{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,8 @@ func filteredName(filter bson.Raw) (name string, err error) {
 			name = one
 		}
 		if one != name {
-			return false, badValue("the array filter %v has two names, %s and %s", filter, name, one)
+			return false,
+				badValue("the array filter %v has two names, %s and %s", filter, name, one)
 		}
 		return true, nil
 	})

@@ -22,7 +22,8 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	if err := r.learn(t, c); err != nil {
 		return nil, err
 	}
-	if err := lead.Err(); err != nil { // what was learned of recipient migrations ends with the term
+	// What was learned of recipient migrations ends with the term.
+	if err := lead.Err(); err != nil {
 		return nil, err
 	}
 	md := c.Metadata()

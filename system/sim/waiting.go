@@ -44,7 +44,8 @@ func (w *World) Waiting() []Wait {
 			on = -1
 		}
 		waits = append(waits, Wait{
-			Node: t.node.ID(), Task: t.Name(), Doing: t.doing(), Told: t.told(served), Since: t.since,
+			Node: t.node.ID(), Task: t.Name(), Doing: t.doing(),
+			Told: t.told(served), Since: t.since,
 			Serves: t.request != nil, About: t.about, On: on,
 		})
 	}
