@@ -20,7 +20,7 @@ type Doc struct {
 	Hash uint64
 }
 
-// documentChange is what one operation of a log entry did to a document, to the catalogue or to the
+// documentChange is what one operation of a log entry did to a document, to the catalog or to the
 // cluster.
 type documentChange struct {
 	term, index uint64

@@ -67,7 +67,7 @@ type causes struct {
 	living []*seenCursor
 	// shards is when a replica set had no settled primary last, never for one that has.
 	shards map[string]int64
-	// written is when the catalogue of a collection, or of a database, was changed last; settings
+	// written is when the catalog of a collection, or of a database, was changed last; settings
 	// when shards, zones or the balancer were.
 	written map[string]int64
 	// pending are those of which the newest change is not known to be a majority's.
@@ -384,7 +384,7 @@ func (c *causes) stable(set string, t int64) bool {
 	return leader != "" && c.of(leader).settled && c.shards[set] < t
 }
 
-// unchanged says whether the catalogue of a collection has been the same since before a moment, for
+// unchanged says whether the catalog of a collection has been the same since before a moment, for
 // those who read what a majority has and for those who write alike.
 func (c *causes) unchanged(ns string, t int64) bool {
 	for _, of := range []string{ns, databaseOf(ns)} {

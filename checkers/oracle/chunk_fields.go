@@ -15,7 +15,7 @@ import (
 // as a whole, this judges of every field that is written.
 var fieldsRule = verdict.Checker{
 	Name: "chunk-fields",
-	Promise: "A change of the catalogue writes the chunks that it concerns and no others, and " +
+	Promise: "A change of the catalog writes the chunks that it concerns and no others, and " +
 		"each of their fields follows from the change: bounds, owner, version, history, date, " +
 		"jumbo flag and epoch.",
 	Signatures: verdict.Meanings{

@@ -135,7 +135,7 @@ func (o *Oracle) refusedAlready(e *trace.Event) bool {
 	})
 }
 
-// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the
+// settle notes the catalog writes that end an open outcome: the commit, or any that makes the
 // config server refuse it. While migrations are forbidden no outcome is open, and they are allowed
 // again only after those that had begun are over.
 func (o *Oracle) settle(w *model.Write) {

@@ -368,7 +368,7 @@ func (r *order) outOfOrder(e *trace.Event, signature verdict.Signature, broke, b
 	}
 	about := "migration " + e.Migration()
 	if e.Kind == trace.PrimaryMoving || e.Shard == model.Config {
-		about = "the catalogue of " + ns
+		about = "the catalog of " + ns
 	}
 	r.report(orderRule, verdict.Violation{
 		Signature: signature, NS: ns, Broke: about + ": " + broke, Because: []string{because},

@@ -143,7 +143,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A movePrimary goes through its phases, and the catalogue follows in one of them only.
+// A movePrimary goes through its phases, and the catalog follows in one of them only.
 func TestOrderOfPhases(t *testing.T) {
 	const all = "clone catchup enterCriticalSection commit WRITE exitCriticalSection clean done"
 	for name, c := range map[string]struct {

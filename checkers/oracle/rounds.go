@@ -51,7 +51,7 @@ type rounds struct {
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
-	// changed is when the catalogue or what is under way was changed last.
+	// changed is when the catalog or what is under way was changed last.
 	changed int64
 }
 

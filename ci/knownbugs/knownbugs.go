@@ -24,7 +24,7 @@ import (
 type Bug struct {
 	// Name is the folder's name.
 	Name string
-	// Hazard is the row of the hazard catalogue it belongs to.
+	// Hazard is the row of the hazard catalog it belongs to.
 	Hazard string
 	// Title says in one sentence what is broken.
 	Title string

@@ -24,8 +24,8 @@ func newNode() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "node FILE",
 		Short: "run one node in the foreground, from its configuration file",
-		Long: `Runs one node until SIGTERM, on which a primary steps down first, or SIGINT, which ends it
-at once. It logs to standard error, one JSON object per line.`,
+		Long: `Runs one node until SIGTERM, on which a primary steps down first, or SIGINT, which
+ends it at once. It logs to standard error, one JSON object per line.`,
 		Args: one("the configuration file of a node (node.json)"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			cfg, err := process.Load(args[0])

@@ -145,7 +145,7 @@ func checkSettings(of *target.Description, all []scenario.Setting) error {
 	return nil
 }
 
-// names are the catalogues that scenario texts are checked against while they are parsed.
+// names are the catalogs that scenario texts are checked against while they are parsed.
 func names(of *target.Description) scenario.Names {
 	return scenario.Names{
 		Site: func(name string) error { return checkSite(of, name) },

@@ -74,7 +74,7 @@ func ParseClusterChange(s string) (ClusterChange, bool) {
 	return parseName[ClusterChange](clusterChanges, s)
 }
 
-// CatalogChange is what a write of the catalogue does to a collection or a database. The zero value
+// CatalogChange is what a write of the catalog does to a collection or a database. The zero value
 // is any change without a name here.
 type CatalogChange uint8
 

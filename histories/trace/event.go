@@ -52,7 +52,7 @@ type Event struct {
 	amount, wall    int64
 }
 
-// Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.
+// Chunk is one row of the catalog as the oracles see it. Min and Max are encoded keys.
 type Chunk struct {
 	Min, Max     string
 	Shard        string

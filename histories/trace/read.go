@@ -162,7 +162,7 @@ func (e *Event) numberOf(k Kind) int {
 	return 0
 }
 
-// FaultKind is the name in the catalogue of the fault of a Fault or Repair.
+// FaultKind is the name in the catalog of the fault of a Fault or Repair.
 func (e *Event) FaultKind() string {
 	if e.Kind == Fault || e.Kind == Repair {
 		return e.detail

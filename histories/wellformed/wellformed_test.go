@@ -118,7 +118,8 @@ func TestFlaws(t *testing.T) {
 		ops := history()
 		spoil(&ops[0], &ops[1], &ops[2], &ops[3])
 		var flaw *wellformed.Flaw
-		if err := wellformed.Check(ops); !errors.As(err, &flaw) || !strings.Contains(err.Error(), want) {
+		err := wellformed.Check(ops)
+		if !errors.As(err, &flaw) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

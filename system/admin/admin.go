@@ -31,7 +31,7 @@ import (
 )
 
 // Service is one incarnation of a member of the config server. All that it knows of the cluster is
-// in the catalogue.
+// in the catalog.
 type Service struct {
 	config *configsvr.Server
 	// changing are the shards that a request adds or removes; free is signalled when one is not any

@@ -1,4 +1,4 @@
-// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the
+// Package failpoint is the catalog of failpoint sites: every phase of every role at which the
 // world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners of
 // faults can enumerate them; what happens at a site is decided elsewhere.
 //

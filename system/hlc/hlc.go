@@ -32,7 +32,7 @@ type Vector struct {
 	// Cluster is the highest cluster time seen.
 	Cluster Timestamp
 	// Config is the highest timestamp known to be majority-committed on the config server. A reader
-	// of the catalogue asks for a state at least as new (protocol 2.2, the vector clock).
+	// of the catalog asks for a state at least as new (protocol 2.2, the vector clock).
 	Config Timestamp
 }
 

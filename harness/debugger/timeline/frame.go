@@ -1,5 +1,5 @@
 // Package timeline is the state of a cluster at one moment, for people who walk through a run: what
-// the catalogue says, what every server believes and holds, and what is in progress.
+// the catalog says, what every server believes and holds, and what is in progress.
 //
 // Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed
 // nothing.
