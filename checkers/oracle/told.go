@@ -14,10 +14,10 @@ import (
 // toldRule is operator-answers: what those are told who ask about the cluster.
 var toldRule = verdict.Checker{
 	Name: "operator-answers",
-	Promise: "What an operator is told about the cluster was so at some moment between the " +
+	Promise: "What an operator is told about the cluster was true at some moment between the " +
 		"question and the answer.",
 	Signatures: verdict.Meanings{
-		toldWrong: "an operator was told something that was never so meanwhile",
+		toldWrong: "an operator was told something that was true at no moment meanwhile",
 	},
 }
 
@@ -210,7 +210,7 @@ type openStatus struct {
 
 // AsksStatus is called when an operator asks whether a collection is as the balancer would have it,
 // and what it returns when the answer is there. Weights are what shards have of the collection at
-// these two moments: they stand for what the primary ought to have asked for and has not.
+// these two moments: they stand for what the primary should have asked for and has not.
 func (o *Oracle) AsksStatus(
 	ns string, weights func() map[string]int64,
 ) (told func(violation string, answered bool)) {

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ func settable() (all []target.Setting) {
 	defaults := settings.Default80()
 	for _, name := range settings.Names() {
 		value, _ := defaults.Get(name)
+		if settings.Unit(name) == settings.Switch {
+			value = strconv.FormatBool(value != "0")
+		}
 		all = append(all, target.Setting{Name: name,
 			Default: value,
 			About:   settings.About(name),
