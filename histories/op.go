@@ -3,6 +3,8 @@
 //
 // Promise: a history written by this build is read back equal; a file of another schema, a
 // truncated or a foreign file is refused with the file, the line and what to do.
+//
+// Refusal: it holds no rule about what a right history is; wellformed and the checkers do.
 package histories
 
 import (

@@ -6,6 +6,8 @@
 //
 // A Cluster is also the eye of a harness: it looks into the members' memory, which no node could.
 // Nothing inside the cluster depends on it.
+//
+// Refusal: it has no behaviour of its own: what servers do is in the packages of their roles.
 package system
 
 import (

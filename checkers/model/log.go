@@ -3,7 +3,9 @@
 // the majority-committed routing table.
 //
 // Promise: what a deposed leader did alone never counts, and counts from the moment a later leader
-// is elected with it in its log. Refused: nothing; events it does not need are ignored.
+// is elected with it in its log.
+//
+// Refusal: it judges nothing, and ignores events that it does not need.
 package model
 
 import (

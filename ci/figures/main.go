@@ -4,6 +4,8 @@
 //
 // Promise: the counts come from the catalogs that the tool itself uses, so that a table which
 // agrees with this command agrees with the build.
+//
+// Refusal: it counts entries, and says nothing of how good they are.
 package main
 
 import (

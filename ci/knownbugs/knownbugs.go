@@ -5,6 +5,8 @@
 //
 // Promise: nothing in the project's tree is written. A patch that no longer applies is an error,
 // never a bug that is quietly not there.
+//
+// Refusal: it runs nothing; whether a bug is found is for ci/gate.
 package knownbugs
 
 import (

@@ -6,6 +6,8 @@
 // Promise: steps and allocations are those of fixed seeds run by one worker, so that a test can
 // hold them; times are compared as ratios of runs that follow each other on one machine, and are
 // never promised.
+//
+// Refusal: it does not say where time is lost; profiles and ci/steps do.
 package main
 
 import (

@@ -5,6 +5,9 @@
 // Promise: every line is understood or refused with its place; the operations mean to the checkers
 // what they meant to their authors. Identities in these histories may repeat, which only
 // searching copes with.
+//
+// Refusal: workloads for which there is no checker, such as transactions of several steps, are
+// refused by name.
 package jepsen
 
 import (

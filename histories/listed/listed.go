@@ -2,6 +2,8 @@
 // and lists show entries by their places, in whatever order files are compiled.
 //
 // Promise: two entries never have one place; a second one ends the program when it starts.
+//
+// Refusal: it knows nothing of its entries but their places.
 package listed
 
 import (

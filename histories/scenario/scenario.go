@@ -5,6 +5,9 @@
 //
 // Promise: Parse(s.String()) equals s for every valid scenario; a line that cannot be understood is
 // an error that names the file, the line and what is expected.
+//
+// Refusal: it does not know which faults, settings or failpoints exist: Names are given by the
+// caller.
 package scenario
 
 import (

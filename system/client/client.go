@@ -25,6 +25,8 @@
 // (command.Find.After) returns nothing older than what the session has written or seen, from
 // every member; of majority reads and writes that makes a causally consistent session.
 //
+// Promise: OK and Failed are certain, by the rules above; whatever is not certain is Unknown.
+//
 // Refusal: the package knows no shards, no versions and no primaries; and one client runs one
 // operation at a time.
 package client

@@ -3,6 +3,8 @@
 // faults can enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
+//
+// Refusal: it does not decide what happens at a site, or when.
 package failpoint
 
 import "sort"

@@ -1,6 +1,10 @@
 // Package hlc is the cluster's logical time: a hybrid timestamp that every message carries and
 // every node keeps at least as high as the highest it has seen, so that causes have smaller
 // timestamps than effects, even when wall clocks disagree.
+//
+// Promise: a clock never runs backwards, and what it issues is above everything that it has seen.
+//
+// Refusal: it tells nobody the real time: a node with a fast clock pulls all others ahead.
 package hlc
 
 import (

@@ -3,6 +3,8 @@
 //
 // Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed
 // nothing.
+//
+// Refusal: it holds no history; debugger makes a Frame for each moment that is asked for.
 package timeline
 
 import (
