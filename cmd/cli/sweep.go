@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -111,14 +110,6 @@ func sweepKinds() string {
 		}
 	}
 	return indented(all.String())
-}
-
-// indented is lines of cells as columns, two to the right.
-func indented(lines string) string {
-	var out bytes.Buffer
-	terminal.Columns(&out,
-		"  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
-	return out.String()
 }
 
 func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
