@@ -11,7 +11,7 @@ type Audit struct {
 	NS string
 	// Table is the routing table of the config server's primary, in order.
 	Table []trace.Chunk
-	// UUID names the incarnation of the collection that the catalogue knows.
+	// UUID names the incarnation of the collection that the catalog knows.
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member

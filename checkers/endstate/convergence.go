@@ -175,7 +175,7 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 		v.Add(verdict.Violation{
 			Signature: metadataDiffers, NS: a.NS, Ranges: differing(got, want),
 			Broke:   fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
-			Because: []string{"the catalogue says " + a.ranges(want)},
+			Because: []string{"the catalog says " + a.ranges(want)},
 		})
 	} else if m.Major > major || m.Major < a.oldest(m.Shard, major) {
 		a.add(v, metadataDiffers, "",

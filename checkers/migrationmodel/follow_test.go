@@ -63,7 +63,8 @@ func TestFollow(t *testing.T) {
 		},
 		"a deposed donor goes on with its decision to abort": {
 			slices.Concat(aborted, []Step{
-				DonorFailsOver, DonorDecidesAborted, RecipientReadiesDeletion, RecipientBeginsDeletion,
+				DonorFailsOver, DonorDecidesAborted, RecipientReadiesDeletion,
+				RecipientBeginsDeletion,
 				DonorDropsDeletion, MigrationEndsAborted,
 			}), "",
 		},

@@ -13,8 +13,8 @@ import (
 // causeRule is cause (protocol 3.4, 5.1, 5.2, 9.2, 10.1).
 var causeRule = verdict.Checker{
 	Name: "cause",
-	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause that " +
-		"was seen before: a fault, a change of primaries, somebody's request, a competing " +
+	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause " +
+		"that was seen before: a fault, a change of primaries, somebody's request, a competing " +
 		"operation, a version that really is out of date, or a limit that really is exceeded.",
 	Signatures: verdict.Meanings{
 		refusedIdly:   "a request was refused, or a migration given up, although nothing was wrong",
@@ -54,8 +54,8 @@ type Limits struct {
 // or given up for taking long.
 func (o *Oracle) Limit(now func() Limits) { o.limits = now }
 
-// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node whose
-// clock gains half as much again.
+// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node
+// whose clock gains half as much again.
 func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
 
 // causes is what has been seen that may be the cause of something later.
@@ -67,7 +67,7 @@ type causes struct {
 	living []*seenCursor
 	// shards is when a replica set had no settled primary last, never for one that has.
 	shards map[string]int64
-	// written is when the catalogue of a collection, or of a database, was changed last; settings
+	// written is when the catalog of a collection, or of a database, was changed last; settings
 	// when shards, zones or the balancer were.
 	written map[string]int64
 	// pending are the steps of their newest changes that are not known to be a majority's.
@@ -86,8 +86,8 @@ type causes struct {
 	commanded, now int64
 }
 
-// end is when, and in which term, a donor had removed the record of a migration. It is gone for good
-// once a majority has a later entry of that term.
+// end is when, and in which term, a donor had removed the record of a migration. It is gone for
+// good once a majority has a later entry of that term.
 type end struct {
 	shard string
 	at    int64
@@ -387,7 +387,7 @@ func (c *causes) stable(set string, t int64) bool {
 	return leader != "" && c.of(leader).settled && c.shards[set] < t
 }
 
-// unchanged says whether the catalogue of a collection has been the same since before a moment, for
+// unchanged says whether the catalog of a collection has been the same since before a moment, for
 // those who read what a majority has and for those who write alike.
 func (c *causes) unchanged(ns string, t int64) bool {
 	for _, of := range []string{ns, databaseOf(ns)} {

@@ -29,7 +29,7 @@ var _ = declare(20, catalogueRule, func(o *Oracle) hooks {
 	return hooks{event: o.judgeCatalogue}
 })
 
-// The signatures of catalogue violations.
+// The signatures of catalog violations.
 const (
 	noPartition  verdict.Signature = "chunks-not-a-partition"
 	oldVersion   verdict.Signature = "chunk-version-not-increased"

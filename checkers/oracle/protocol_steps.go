@@ -59,8 +59,8 @@ type machine struct {
 	id, ns, min, max string
 	from, to         string
 	// lost: it is followed no more. placed: its donor owned the range when it began. movedOn:
-	// another migration has given the range away since. over: its donor has ended, which one that is
-	// killed after that says once more.
+	// another migration has given the range away since. over: its donor has ended, which one that
+	// is killed after that says once more.
 	lost, placed, movedOn, over bool
 }
 

@@ -68,10 +68,12 @@ func TestStatus(t *testing.T) {
 		"even and told otherwise":  {even, nil, nil, "chunksImbalance", toldWrong},
 		"another violation":        {heavy, nil, nil, "draining", toldWrong},
 		"not asked, and even":      {nil, nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
-		"not asked, and heavy":     {nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong},
-		"changed meanwhile":        {changed, nil, nil, "chunksImbalance", ""},
-		"a round chooses":          {heavy, begun.Event(), nil, "", ""},
-		"a round begins":           {append(heavy, begun.Event()), nil, nil, "", ""},
+		"not asked, and heavy": {
+			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong,
+		},
+		"changed meanwhile": {changed, nil, nil, "chunksImbalance", ""},
+		"a round chooses":   {heavy, begun.Event(), nil, "", ""},
+		"a round begins":    {append(heavy, begun.Event()), nil, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}

@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no
+// configureCollectionBalancing is for the balancer only, which reads the catalog itself: no
 // version rises.
 func (s *Service) configureCollectionBalancing(
 	t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing,
