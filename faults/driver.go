@@ -177,12 +177,13 @@ func (d *Driver) begin(c *Case) {
 	}
 }
 
-// aim resolves a case's target now. The node that passes a site of the donor is the donor, even if
-// another migration began later.
+// aim resolves a case's target now. The node that passes a site of the donor, or recovers, is the
+// donor, even if another migration began later.
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
 		switch role := h.Site.Role(); {
 		case role == failpoint.Donor && c.Fault.Target == "donor.primary",
+			role == failpoint.Recovery && c.Fault.Target == "donor.primary",
 			role == failpoint.Recipient && c.Fault.Target == "recipient.primary",
 			role == failpoint.Config && c.Fault.Target == "config.primary":
 			return []env.NodeID{h.Node}

@@ -56,6 +56,14 @@ func (f *fake) Partition(from, to []env.NodeID, both bool) func() {
 	return func() { f.say("heal %v from %v", from, to) }
 }
 
+func (f *fake) Interrupt(id env.NodeID, match func(string) bool, err error) {
+	for _, task := range []string{"Insert", "Find", "RecvChunkStart", "session transfer"} {
+		if match(task) {
+			f.say("kill %s on %s: %v", task, id, err)
+		}
+	}
+}
+
 func (f *fake) SlowDisk(id env.NodeID, factor int) func() {
 	f.say("disk of %s %d times slower", id, factor)
 	return func() { f.say("disk of %s as before", id) }
@@ -81,6 +89,7 @@ func (f *fake) selected(r Rule) string {
 	}{
 		{"shard-a.0", "shard-b.0", "RecvChunkStart"},
 		{"shard-a.0", "config.0", "CommitChunkMigration"}, {"router.0", "shard-a.0", "Find"},
+		{"shard-a.0", "shard-a.1", "MsgApp"}, {"shard-a.0", "shard-a.1", "MsgHeartbeat"},
 	} {
 		if r.From(m.from) && r.To(m.to) && (r.Class == nil || r.Class(m.class)) {
 			names = append(names, m.class)

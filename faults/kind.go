@@ -147,6 +147,9 @@ type World interface {
 	Restart(node env.NodeID)
 	// StepDown asks the node to hand its primacy over gracefully.
 	StepDown(node env.NodeID)
+	// Interrupt fails every wait of the node's tasks whose names match: those that serve a request
+	// have its name.
+	Interrupt(node env.NodeID, match func(task string) bool, err error)
 	// Partition cuts what from sends to, and with both also what to sends from.
 	Partition(from, to []env.NodeID, both bool) (heal func())
 	Disturb(r Rule) (remove func())

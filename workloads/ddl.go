@@ -35,6 +35,7 @@ type WholeParams struct {
 // not ordered.
 func DrawWhole(source Source, p WholeParams) []scenario.Op {
 	var ops []scenario.Op
+	var before time.Duration
 	if source("whole/early", 2) == 0 { // so that shards get it with the collection
 		ops = append(ops, scenario.Op{
 			ID:   p.FirstID,
@@ -54,6 +55,10 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 			Client: pick("client", p.Clients),
 			Kind:   scenario.Drop,
 		}
+		if n > 0 && pick("meets the one before", 4) == 0 {
+			op.At = before + time.Duration(pick("into the one before", 40))*time.Millisecond
+		}
+		before = op.At
 		if pick("rename", 100) < p.Renames {
 			op.Kind, op.NS, op.Into = scenario.Rename, p.NS, p.Other
 			if pick("back", 2) == 0 {
@@ -67,6 +72,9 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 			op.Kind = []scenario.OpKind{
 				scenario.CreateIndex, scenario.CreateIndex, scenario.DropIndex,
 			}[pick("index", 3)]
+			if p.Other != "" && pick("index of the other", 3) == 0 {
+				op.NS = p.Other
+			}
 			ops = p.again(append(ops, op), op, pick)
 			continue
 		}

@@ -93,8 +93,37 @@ var zones = Operations{
 				Value: commandkind.NoZone,
 			})
 		}
+		if hi != scenario.MaxKey && p.chance("another beside it", 50) {
+			all = append(all, p.beside(begin, hi, zone, third, c)...)
+		}
 		return all
 	},
+}
+
+// beside gives the range that begins where another ends to the other zone: each belongs to its own,
+// the key between them to the second.
+func (p *operationsPlan) beside(
+	at time.Duration, from int64, zone, shard string, c *scenario.Collection,
+) []scenario.Command {
+	other := "east"
+	if zone == other {
+		other = "west"
+	}
+	to := p.key("end of the other", c)
+	if to <= from {
+		to = scenario.MaxKey
+	}
+	return []scenario.Command{
+		{At: at, Do: commandkind.ZoneAdd, Name: shard, Value: other},
+		{
+			At:    at + 20*time.Millisecond,
+			Do:    commandkind.ZoneRange,
+			Name:  c.NS,
+			Min:   from,
+			Max:   to,
+			Value: other,
+		},
+	}
 }
 
 // Windows are active windows with a time just before each of their bounds, and one within: how far
@@ -205,6 +234,12 @@ var exempt = Operations{
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
 		return []scenario.Command{
+			{
+				At:    off,
+				Do:    commandkind.ChunkSize,
+				Name:  c.NS,
+				Value: p.one("own size before", "150", "300", "600"),
+			},
 			{At: off, Do: commandkind.Balance, Name: c.NS, Value: "off"},
 			{
 				At:    on,

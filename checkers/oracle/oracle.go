@@ -112,6 +112,9 @@ type Oracle struct {
 	questions []*openQuestion
 	statuses  []*openStatus
 	extents   []*openExtents
+	// changed is when a majority of the config server got its newest change of the catalogue; 0
+	// before any.
+	changed int64
 	// faulty is set from the first fault on.
 	faulty bool
 	// services are those that operators have switched, by name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/model"
@@ -24,7 +25,7 @@ var toldRule = verdict.Checker{
 var _ = declare(118, toldRule, func(o *Oracle) hooks {
 	return hooks{
 		event:        func(e *trace.Event) { o.followStatus(e); o.followExtents(e) },
-		commit:       func(*model.Write) { o.lookAtQuestions() },
+		commit:       func(*model.Write) { o.lookAtQuestions(); o.changed = o.causes.now },
 		administered: func(*trace.Event) { o.lookAtQuestions() },
 	}
 })
@@ -158,14 +159,21 @@ type openExtents struct {
 	disturbed bool
 }
 
+// spreads is how long it takes at most, before any fault, until every member of the config server
+// knows that a majority has a change of the catalogue: any of them may tell a router what it knows.
+const spreads = time.Second
+
 // AsksExtents is called when an operator asks how a collection lies on the shards, and what it
-// returns when there is an answer. It is judged only when nothing of the collection was written
-// meanwhile, and before the first fault: a primary that has been deposed and does not know counts
-// what it has.
+// returns when there is an answer. The router reads the routing table again for it. It is judged
+// only when nothing of the collection was written meanwhile, every member knows the catalogue, and
+// before the first fault: a primary that has been deposed and does not know counts what it has.
 func (o *Oracle) AsksExtents(ns string) (told func(answer, right string)) {
 	x := &openExtents{ns: ns, step: o.step}
+	x.disturbed = o.changed != 0 && time.Duration(o.causes.now-o.changed) < spreads
 	o.extents = append(o.extents, x)
+	asked := o.causes.command()
 	return func(answer, right string) {
+		asked()
 		o.extents = slices.DeleteFunc(o.extents,
 			func(other *openExtents) bool { return other == x })
 		if x.disturbed || o.faulty || answer == "" || right == "" || answer == right {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -116,10 +117,28 @@ func TestExtents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: observe(t, three)}
 			s.step = s.o.step
+			s.o.changed = 0 // long ago
 			told := s.o.AsksExtents("test.docs")
+			if s.o.causes.commands != 1 {
+				t.Error("that a router reads the routing table for the question has no cause")
+			}
 			s.lines(t, c.script)
 			told(c.answer, right)
 			expectOf(t, s.o, toldRule, c.signature)
 		})
+	}
+}
+
+// A member of the config server may tell a router for a while what was so before a change.
+func TestExtentsAfterChange(t *testing.T) {
+	for past, signature := range map[time.Duration]verdict.Signature{
+		spreads / 2: "", spreads: toldWrong,
+	} {
+		s := script{o: observe(t, three)}
+		s.o.changed = 1
+		s.o.causes.now = int64(past) + 1
+		told := s.o.AsksExtents("test.docs")
+		told(ExtentLine("a", 2, 2, 80), ExtentLine("a", 1, 2, 80))
+		expectOf(t, s.o, toldRule, signature)
 	}
 }

@@ -340,10 +340,18 @@ func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault 
 	var plan []scenario.Fault
 	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {
 		kind := keyed.Choose(d.IntN, fmt.Sprintf("fault/%d/kind", id), kinds, kindOf)
-		plan = append(plan, faults.Plan(kind, id, space, d.IntN))
+		f := faults.Plan(kind, id, space, d.IntN)
+		if id > 1 && d.Chance(fmt.Sprintf("fault/%d/of a recovery", id), recoveryShare) {
+			f = faults.AtRecovery(f, id, space, d.IntN)
+		}
+		plan = append(plan, f)
 	}
 	return plan
 }
+
+// recoveryShare is how many percent of the faults that may meet a recovery are aimed at one: what
+// another fault has made necessary, few runs have.
+const recoveryShare = 15
 
 func drawKinds(d keyed.Source, p Profile) []*faults.Kind {
 	all := p.kinds()

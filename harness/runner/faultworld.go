@@ -43,6 +43,10 @@ func (p *faultWorld) Partition(from, to []env.NodeID, both bool) (heal func()) {
 	return func() { each(p.world.Heal) }
 }
 
+func (p *faultWorld) Interrupt(node env.NodeID, match func(string) bool, err error) {
+	p.world.Interrupt(node, match, err)
+}
+
 func (p *faultWorld) SlowDisk(node env.NodeID, factor int) (repair func()) {
 	p.world.SetDiskSlowness(node, factor, p.diskTail)
 	return func() { p.world.SetDiskSlowness(node, 1, p.diskTail) }

@@ -1,0 +1,28 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/errcode"
+)
+
+var _ = declare(95, Kind{
+	Name: "kill-waiting",
+	About: "an operator kills every request of clients that waits on a node: for a session, a " +
+		"lock, a majority or a refresh, where there is no failpoint",
+	Aim: AtNode,
+	inject: func(c *Case) (repair func()) {
+		for _, id := range c.Target {
+			c.world.Interrupt(id, func(task string) bool { return client[task] },
+				errcode.New(errcode.Interrupted, "killed by fault %d", c.Fault.ID))
+		}
+		return nil
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{When: d.anchored(migration...), Target: d.primary("primary")}
+		if d.n("among requests", 2) == 0 {
+			f.When = d.pass("request", requests...)
+			f.Target = d.one("shard", "donor.primary", "recipient.primary")
+		}
+		return f
+	},
+})

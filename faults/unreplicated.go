@@ -1,0 +1,66 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// entries are the messages by which a primary gives the members of its set what it has written.
+var entries = map[string]bool{"MsgApp": true, "MsgSnap": true}
+
+var _ = declare(137, Kind{
+	Name: "unreplicated",
+	About: "from the moment that it passes a failpoint, a primary is followed by its set, which " +
+		"gets nothing of what it writes; at the end it loses power, and what it has told others " +
+		"before a majority had it was never so",
+	Aim:    AtPoint,
+	inject: injectUnreplicated,
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{
+			When: d.pass("site", d.writers("who")...),
+			For:  d.span("unreplicated"),
+		}
+		if f.When.After = 0; f.When.Site == "" {
+			f.Target = d.primary("primary")
+		}
+		return f
+	},
+})
+
+// writers are the roles of one party whose writes others rest on.
+func (d *Draw) writers(question string) []failpoint.Role {
+	switch d.n(question, 6) {
+	case 0, 1:
+		return []failpoint.Role{failpoint.Donor}
+	case 2:
+		return []failpoint.Role{failpoint.Recipient, failpoint.Session}
+	case 3:
+		return []failpoint.Role{failpoint.Config}
+	case 4:
+		return []failpoint.Role{failpoint.Recovery, failpoint.RangeDeleter}
+	}
+	return []failpoint.Role{failpoint.Request}
+}
+
+// injectUnreplicated lets heartbeats pass, so that nobody takes the lead until the power is lost.
+func injectUnreplicated(c *Case) (repair func()) {
+	id, d := c.Hit.Node, c.driver
+	set := setOf(id)
+	if d.Leader(set) != id {
+		return nil
+	}
+	deliver := c.world.Disturb(Rule{
+		From:  func(from env.NodeID) bool { return from == id },
+		To:    func(to env.NodeID) bool { return setOf(to) == set },
+		Class: func(name string) bool { return entries[name] },
+		Lose:  100,
+	})
+	return func() {
+		if !d.ended && c.world.Up(id) {
+			c.world.Crash(id)
+			c.world.At(c.world.Now().Add(defaultDowntime), func() { d.restart(id) })
+		}
+		deliver()
+	}
+}
