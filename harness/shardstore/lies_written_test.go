@@ -187,6 +187,19 @@ op 6 at 60ms client 0 delete test.docs k=3
 	return l
 }
 
+// isolating has a primary apply what no other member gets, and lose it to the next one.
+const isolating = `shardproof scenario 2
+seed 1
+topology shards=2 members=3 config=3 routers=1 clients=1
+faults-end 3s
+limit 5m
+collection test.docs ranged keys=4 preload=4 bounds=2
+set writeConcernTimeoutMillis 100ms
+op 1 at 150ms client 0 write test.docs k=1 v=w1
+op 2 at 160ms client 0 update test.docs k=1 v=w2
+fault 1 at 100ms isolated-primary shard-a.primary for 2s
+`
+
 var writtenLies = map[string][]lie{
 	"N": {
 		wrongly("insert of two", isInsert, true, count(2)),
@@ -267,7 +280,7 @@ var writtenLies = map[string][]lie{
 	"ConcernError": {
 		wrongly("a majority is denied", isAnyWrite, true,
 			func(_ env.Message, w *command.Written) { w.ConcernError = "only one member has it" }),
-		{about: "no majority is not told", tell: func(asked, said env.Message) any {
+		{about: "no majority is not told", in: isolating, tell: func(_, said env.Message) any {
 			w, ok := said.(*command.Written)
 			if !ok || w.ConcernError == "" {
 				return nil

@@ -51,7 +51,7 @@ func TestPlanted(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s: told %d times in %d seeds and never found", one.about, told, *plantedSeeds)
+			t.Errorf("told %d times in %d seeds and never found", told, *plantedSeeds)
 		})
 	}
 	told := 0

@@ -35,9 +35,9 @@ var Fields = map[string]string{
 	"Answer.Err":       "an error is no reply",
 	"Answer.After":     "a write has a later time",
 	"Answer.Time":      "never zero; that of a write is after what the client knew before",
-	"Answer.Since":     "not zero but of available reads; how old what was read may be is judged by " +
+	"Answer.Since": "not zero but of available reads; how old what was read may be is judged by " +
 		"read-times",
-	"Answer.Retries":   "the client's own count",
+	"Answer.Retries": "the client's own count",
 
 	"Written.N":            "by kind; see outcomes",
 	"Written.Modified":     "by kind; see outcomes",
