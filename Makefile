@@ -15,7 +15,7 @@ ATTACK     ?= 1m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories planted-replies driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -87,6 +87,10 @@ race-sweep: build
 small-histories:
 	$(GO) test -count=1 -timeout 2h -run NoFalseAlarm ./checkers -rapid.checks 1000000
 	$(GO) test -count=1 -timeout 2h -run TestAgreesWithSearch -v ./checkers/linearize -histories 142858
+
+## planted-replies: routers give a wrong answer, one of each field and way at a time: the seed that finds it
+planted-replies:
+	$(GO) test -count=1 -timeout 1h -run TestPlanted -v ./harness/shardstore
 
 ## driver-suite: the tests of MongoDB's Go driver against a simulated cluster, or the one at MONGODB_URI, compared with the expected failures
 driver-suite:

@@ -248,8 +248,7 @@ func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 	k := &b.keys[i]
 	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
 	if s.found {
-		a.Seen = b.id(i, s.value)
-		a.List = b.list(i, s.list)
+		b.show(i, &a, s.value, s.list)
 	}
 	if isOrdered(op.Concern) {
 		k.Acts = append(k.Acts, a)
@@ -261,6 +260,11 @@ func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 	for _, g.Seen = range k.Lists[a.List] {
 		k.WeakReads = append(k.WeakReads, g)
 	}
+}
+
+// show is that the act returned a document.
+func (b *keyBuilder) show(key int32, a *KeyOp, value string, list []string) {
+	a.See, a.Seen, a.List, a.Shows = Exactly, b.id(key, value), b.list(key, list), true
 }
 
 func (b *keyBuilder) list(key int32, values []string) int32 {
@@ -330,7 +334,7 @@ func (b *keyBuilder) replaced(key int32, a *KeyOp, op *histories.Op) {
 		a.See = Present
 	case !kind.Returns:
 	case r.Found:
-		a.See, a.Seen = Exactly, b.id(key, r.Value)
+		b.show(key, a, r.Value, r.List)
 	case kind.Effect != opkind.Remove:
 		a.See = Exactly
 	case r.Applied:
@@ -347,7 +351,7 @@ func (b *keyBuilder) refused(key int32, a *KeyOp, op *histories.Op) {
 	case op.Kind.Of().Refused == opkind.DocumentAbsent:
 		a.See = Exactly
 	case r.Found && r.Value != "":
-		a.See, a.Seen = Exactly, b.id(key, r.Value)
+		b.show(key, a, r.Value, r.List)
 	case op.Expect != "":
 		a.See, a.Seen = Except, b.id(key, op.Expect)
 	default:

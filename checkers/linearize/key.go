@@ -61,12 +61,15 @@ type KeyOp struct {
 	// Op is the position of the operation in the history.
 	Op        int32
 	Seen, Put ID
-	// List is the list the act read, as an index into Key.Lists; 0 for none.
+	// List is the list of the document that the act returned, as an index into Key.Lists; 0 for an
+	// empty one.
 	List int32
 	See  Observation
 	Do   Do
 	// Place is where the act took place, Into where a Move goes: see Key.NS.
 	Place, Into uint8
+	// Shows marks an act that returned the document as it found it: its list is known, too.
+	Shows bool
 	// Maybe marks an act of unknown outcome: it happened as a whole, or not at all. Settled marks
 	// one that was so until somebody was found to have seen it.
 	Maybe, Settled bool
@@ -88,7 +91,7 @@ type Key struct {
 	Names   []string
 	Writers []int32
 	Refused []bool
-	// Lists are the lists that were read. The first one is unused.
+	// Lists are the lists that were returned. The first one is empty.
 	Lists [][]ID
 	// Repeats is true when two operations write the same identity; then only searching helps.
 	Repeats bool

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -94,9 +95,9 @@ func (w *world) apply(op *histories.Op) {
 	r := &op.Result
 	switch op.Kind {
 	case scenario.Read:
-		r.Found, r.Value, r.List = w.found, w.value, append([]string(nil), w.list...)
+		r.Found, r.Value, r.List = w.found, w.value, slices.Clone(w.list)
 	case scenario.Write:
-		r.Found, r.Value, r.Applied = w.found, w.value, true
+		r.Found, r.Value, r.List, r.Applied = w.found, w.value, slices.Clone(w.list), true
 		w.set(op.Value)
 	case scenario.Upsert:
 		r.Applied = true
@@ -119,7 +120,7 @@ func (w *world) apply(op *histories.Op) {
 			w.value = op.Value
 		}
 	case scenario.Delete:
-		r.Found, r.Value, r.Applied = w.found, w.value, w.found
+		r.Found, r.Value, r.List, r.Applied = w.found, w.value, slices.Clone(w.list), w.found
 		w.found, w.value, w.list = false, "", nil
 	case scenario.Push:
 		r.Applied = true
@@ -170,6 +171,7 @@ var mixes = map[string][]scenario.OpKind{
 	"updates":  {"read", "update", "insert"},
 	"lists":    {"read", "push", "push"},
 	"blind":    {"read", "upsert", "delete", "update", "cas"},
+	"images":   {"push", "push", "write", "delete"},
 	"all":      {"read", "write", "cas", "insert", "delete", "update", "upsert", "push"},
 }
 
@@ -181,6 +183,7 @@ var longest = map[string]int{
 	"updates":  25,
 	"blind":    25,
 	"lists":    12,
+	"images":   12,
 	"all":      16,
 }
 

@@ -21,7 +21,7 @@ func (k *Key) reference() porcupine.Model {
 			all, a := s.(plainState), input.(*KeyOp)
 			d := all[a.Place]
 			holds := a.holds(d.value)
-			if lists && a.See == Exactly && a.Seen != Absent && a.Do == Leave {
+			if lists && a.Shows {
 				holds = holds && written(k.Lists[a.List]) == d.list
 			}
 			if !holds {

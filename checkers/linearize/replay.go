@@ -58,12 +58,9 @@ func (k *Key) Replay(order []int32) bool {
 	return k.mandatory() == k.mandatoryIn(order)
 }
 
-// readsList holds for every act but one that reads a document and saw another list.
+// readsList holds for every act but one that returned a document with another list.
 func (k *Key) readsList(a *KeyOp, list []ID) bool {
-	if a.See != Exactly || a.Seen == Absent || a.Do != Leave {
-		return true
-	}
-	return slices.Equal(k.Lists[a.List], list)
+	return !a.Shows || slices.Equal(k.Lists[a.List], list)
 }
 
 func (k *Key) mandatory() (n int) {

@@ -48,8 +48,7 @@ func (s *specification) holds(all *documents, a *KeyOp) bool {
 	if !a.holds(d.value) {
 		return false
 	}
-	readsList := s.reads && a.See == Exactly && a.Seen != Absent && a.Do == Leave
-	return !readsList || s.lists.read[a.List] == d.list
+	return !s.reads || !a.Shows || s.lists.read[a.List] == d.list
 }
 
 // apply is the state after an act that holds.

@@ -35,8 +35,9 @@ var Fields = map[string]string{
 	"Answer.Err":       "an error is no reply",
 	"Answer.After":     "a write has a later time",
 	"Answer.Time":      "never zero; that of a write is after what the client knew before",
-	"Answer.Since":     "how old what was read may be is judged by read-times",
-	"Answer.Retries":   "the client's own count",
+	"Answer.Since": "not zero but of available reads; how old what was read may be is judged by " +
+		"read-times",
+	"Answer.Retries": "the client's own count",
 
 	"Written.N":            "by kind; see outcomes",
 	"Written.Modified":     "by kind; see outcomes",
@@ -187,8 +188,16 @@ func Read(op *scenario.Op, c scenario.Collection, a *client.Answer) (flaws []str
 	for _, doc := range a.Docs {
 		flaws = append(flaws, Document(op, c, doc)...)
 	}
+	return append(flaws, times(op, a)...)
+}
+
+// times judges the times of the answer to a query.
+func times(op *scenario.Op, a *client.Answer) (flaws []string) {
 	if a.Time == 0 {
 		flaws = append(flaws, "it has no operation time")
+	}
+	if a.Since == 0 && op.Concern != string(command.Available) {
+		flaws = append(flaws, "it does not say since when its documents were as returned")
 	}
 	return flaws
 }
@@ -230,8 +239,8 @@ func (s *Scan) Batch(docs []bson.Raw) (flaws []string) {
 
 // End judges the answer to the scan as a whole.
 func (s *Scan) End(a *client.Answer) (flaws []string) {
-	if a.Certainty == client.OK && a.Time == 0 {
-		return []string{"it has no operation time"}
+	if a.Certainty != client.OK {
+		return nil
 	}
-	return nil
+	return times(s.op, a)
 }

@@ -208,8 +208,12 @@ func TestTimes(t *testing.T) {
 		told(t, name, replies.Write(op, scenario.Collection{}, &c.a), c.want)
 	}
 	none := client.Answer{Certainty: client.OK}
-	told(t, "read", replies.Read(&scenario.Op{Kind: scenario.Read}, scenario.Collection{}, &none),
-		"no operation time")
+	weak := &scenario.Op{Kind: scenario.Read, Concern: "available"}
+	read := &scenario.Op{Kind: scenario.Read}
+	told(t, "read", replies.Read(read, scenario.Collection{}, &none), "no operation time")
+	none.Time = 1
+	told(t, "since", replies.Read(read, scenario.Collection{}, &none), "since when")
+	told(t, "available", replies.Read(weak, scenario.Collection{}, &none), "")
 	told(t, "lost", replies.Write(op, scenario.Collection{}, &client.Answer{}), "")
 }
 
@@ -225,7 +229,7 @@ func TestReads(t *testing.T) {
 		"two":         {[]bson.Raw{of(t, 7, "w"), of(t, 7, "w")}, "2 documents of one key"},
 		"another key": {[]bson.Raw{of(t, 6, "w")}, "asked for k=7"},
 	} {
-		a := client.Answer{Certainty: client.OK, Time: 1, Docs: c.docs}
+		a := client.Answer{Certainty: client.OK, Time: 1, Since: 1, Docs: c.docs}
 		told(t, name, replies.Read(op, scenario.Collection{}, &a), c.want)
 	}
 }
@@ -255,7 +259,7 @@ func TestScans(t *testing.T) {
 		for _, batch := range c.batches {
 			flaws = append(flaws, s.Batch(batch)...)
 		}
-		flaws = append(flaws, s.End(&client.Answer{Certainty: client.OK, Time: 1})...)
+		flaws = append(flaws, s.End(&client.Answer{Certainty: client.OK, Time: 1, Since: 1})...)
 		told(t, name, flaws, c.want)
 	}
 }
