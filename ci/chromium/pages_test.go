@@ -20,7 +20,7 @@ import (
 
 var (
 	pictures = flag.String("pictures", "", "the folder for pictures of the pages")
-	demo     = flag.String("demo", "", "the folder of the run that make demo leaves")
+	demo     = flag.String("demo", "", "the top folder, in which make demo has left its build and run")
 )
 
 var tool string
@@ -182,6 +182,25 @@ func TestAttack(t *testing.T) {
 	walk(b, path)
 }
 
+// served is where a server shows a folder until the test ends.
+func served(t *testing.T, dir string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), tool, "serve", dir)
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(address)
+}
+
 // TestServe follows the links of the server's pages, of which one run has a hostile name.
 func TestServe(t *testing.T) {
 	const evil = `"><img src=x onerror=alert(1)><script>alert(2)<`
@@ -193,20 +212,7 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(hostile, "story.md"), []byte("a story "+evil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), tool, "serve", dir)
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = strings.TrimSpace(address)
+	address := served(t, dir)
 	b := chromium.OpenSite(t, address)
 	t.Logf("front page opened in %s ms", b.Took())
 	b.Want(`document.querySelectorAll('#signatures tbody tr').length`, "1")
@@ -225,7 +231,35 @@ func TestServe(t *testing.T) {
 	b.Go(address + "run?p=memory/not-finished-1")
 	b.Want(`document.querySelector('iframe').src.endsWith('report.html')`, "true")
 	b.Clean()
+}
+
+// TestPictures shows the demo's failure, shrunk, and a campaign of the demo's build.
+func TestPictures(t *testing.T) {
 	if *demo == "" {
-		return
+		t.Skip("no -demo")
 	}
+	tool = filepath.Join(*demo, "bin", "shardproof-demo")
+	found, err := filepath.Glob(filepath.Join(*demo, "out", "demo", "*", "env.json"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("make demo has left no run (%v)", err)
+	}
+	dir, run := t.TempDir(), filepath.Dir(found[0])
+	if _, err := os.Stat(run + "-min"); err != nil {
+		shardproof(t, *demo, "shrink", run)
+	}
+	shardproof(t, *demo, "report", run)
+	b := chromium.OpenFile(t, filepath.Join(run, "report.html"), "")
+	light(b, filepath.Join(run, "report.html"))
+	picture(b, "report")
+	walk(b, filepath.Join(run, "report.html"))
+	shardproof(t, dir, "run", "--seeds", "100", "--keep-going", "--memory", "memory")
+	shardproof(t, dir, "report", "memory")
+	b = chromium.OpenFile(t, filepath.Join(dir, "memory", "report.html"), "")
+	picture(b, "campaign")
+	b.Clean()
+	b = chromium.OpenSite(t, served(t, dir))
+	b.Go(b.JS(`document.querySelector('#signatures a').href`))
+	b.Go(b.JS(`document.querySelector('tbody a').href`))
+	picture(b, "serve")
+	b.Clean()
 }

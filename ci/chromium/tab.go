@@ -73,7 +73,11 @@ func (b *Tab) listen(event any) {
 	defer b.lock.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		b.wrong = append(b.wrong, "exception: "+e.ExceptionDetails.Text)
+		text := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			text = thrown.Description
+		}
+		b.wrong = append(b.wrong, "exception: "+text)
 	case *runtime.EventConsoleAPICalled:
 		b.wrong = append(b.wrong, "console: "+string(e.Type))
 	case *log.EventEntryAdded:
