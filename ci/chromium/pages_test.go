@@ -230,6 +230,9 @@ func TestServe(t *testing.T) {
 	}
 	b.Go(address + "run?p=memory/not-finished-1")
 	b.Want(`document.querySelector('iframe').src.endsWith('report.html')`, "true")
+	b.Go(address + "file/memory/not-finished-1/report.html")
+	b.Press("0" + kb.ArrowRight)
+	b.Want(`chosen > 0 && document.querySelectorAll('#canvas rect').length > 5`, "true")
 	b.Clean()
 }
 
@@ -252,7 +255,8 @@ func TestPictures(t *testing.T) {
 	light(b, filepath.Join(run, "report.html"))
 	picture(b, "report")
 	walk(b, filepath.Join(run, "report.html"))
-	shardproof(t, dir, "run", "--seeds", "100", "--keep-going", "--memory", "memory")
+	shardproof(t, dir, "run", "--profile", "contended", "--first-seed", "180", "--seeds", "50",
+		"--keep-going", "--memory", "memory")
 	shardproof(t, dir, "report", "memory")
 	b = chromium.OpenFile(t, filepath.Join(dir, "memory", "report.html"), "")
 	picture(b, "campaign")
