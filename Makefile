@@ -155,20 +155,15 @@ fleet: build
 nightly: build
 	$(GO) run ./ci/nightly -for $(NIGHTLY)
 
-## page-test: the pages of runs and campaigns in headless Chromium, which must be installed
+## page-test: every page, as the tool writes and serves it, in headless Chromium, which must be installed
 page-test:
-	$(GO) test -count=1 -v -run 'Page|Light|Errors|Opens|InBrowser' -tags browser ./harness/report ./harness/overview
+	$(GO) test -count=1 -v -run 'Page|Light|Errors|Opens|InBrowser|Colours' -tags browser ./harness/report ./harness/overview
+	$(GO) test -count=1 -v -tags browser ./ci/chromium
 
-## page-shots: pictures of the demo's page for the documentation; make demo comes first
+## page-shots: pictures of pages for the documentation: of the demo's failure, a campaign, an attack, a server; make demo comes first
 page-shots:
-	bin/shardproof-demo report $$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1) || test $$? -eq 1
-	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
-		-page "$$(pwd)/$$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1)report.html" \
-		-shots "$$(pwd)/docs/pictures"
-	rm -rf out/pages && bin/shardproof-demo run --seeds 100 --keep-going --memory out/pages || test $$? -eq 1
-	bin/shardproof-demo report out/pages || test $$? -eq 1
-	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
-		-page "$$(pwd)/out/pages/report.html" -name campaign -shots "$$(pwd)/docs/pictures"
+	$(GO) test -count=1 -timeout 20m -tags browser -run 'Pictures|Attack' ./ci/chromium \
+		-demo "$$(pwd)" -pictures "$$(pwd)/docs/pictures"
 
 build:
 	@mkdir -p bin

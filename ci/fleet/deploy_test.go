@@ -2,15 +2,48 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shardproof/shardproof/cmd/cli"
+	"github.com/shardproof/shardproof/harness"
 )
 
 const root = "../.."
+
+// TestMain lets the test's own program stand for the tool.
+func TestMain(m *testing.M) {
+	if os.Getenv(asTool) != "" {
+		os.Exit(cli.Main(harness.Targets()...))
+	}
+	os.Exit(m.Run())
+}
+
+const asTool = "FLEET_TEST_AS_TOOL"
+
+// TestFleet: workers, of which one is killed by SIGKILL and started again, find together what one
+// process finds; what the dead one had finished is not lost.
+func TestFleet(t *testing.T) {
+	tool, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(asTool, "yes")
+	f := &fleet{tool: tool, out: filepath.Join(t.TempDir(), "out"), profile: "contended",
+		seeds: 18, workers: 3, die: 1}
+	if err := f.prove(); err != nil {
+		t.Error(err)
+	}
+	f.seeds, f.workers, f.die = 6, 1, 0
+	if err := f.compare(); !errors.Is(err, errDiffers) {
+		t.Errorf("eighteen seeds instead of six: %v", err)
+	}
+}
 
 // TestPart: the script of a part asks for the part's seeds, and its exit code tells an engine only
 // whether the part is done.

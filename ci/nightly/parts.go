@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/ci/knownbugs"
 	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness/failuredb"
@@ -129,7 +131,32 @@ func (n *night) kills(ctx context.Context) (string, error) {
 	return n.make(ctx, "kills", fmt.Sprintf("KILLS=%d", most))
 }
 
-func (n *night) attack(ctx context.Context) (string, error) { return n.make(ctx, "attack") }
+// attackAround is what an attack needs besides its length: its controls, starting servers, checks.
+const attackAround = 75 * time.Second
+
+// attack attacks servers of the night's program for the share of its time. What they broke has no
+// seed that replays it: the part fails, and its folder has the history and a page.
+func (n *night) attack(ctx context.Context) (string, error) {
+	until, _ := ctx.Deadline()
+	load := max(time.Until(until)-attackAround, 10*time.Second).Round(time.Second)
+	doc, err := n.shardproof(ctx, "attack", "--for", load.String(), "--seed", fmt.Sprint(n.number),
+		"--out", filepath.Join(n.folder, "attack"), "--junit", filepath.Join(n.folder, "attack.xml"))
+	if doc == nil {
+		return "", err
+	}
+	for i := range doc.Cases {
+		one := &doc.Cases[i]
+		if _, pageErr := n.within(pageFor, "report", one.Folder); errors.Is(pageErr, errNoTime) {
+			err = errors.Join(err, pageErr)
+		}
+		if one.Outcome == string(checkers.Fail) {
+			err = errors.Join(err, fmt.Errorf("%s broke a promise: %s (%s)", one.Name,
+				cmp.Or(one.Broke, one.Promise), one.Folder))
+		}
+	}
+	return fmt.Sprintf("%d operations in %d runs, controls included; %d undecided",
+		int(doc.Counts["operations"]), len(doc.Cases), int(doc.Counts["undecided"])), err
+}
 
 // make makes a target, if there is one of that name.
 func (n *night) make(ctx context.Context, target string, values ...string) (string, error) {
@@ -222,7 +249,8 @@ const seedsOfNight = 10_000_000
 // seeds is the campaign of the night, with the memory of those before.
 func (n *night) seeds(ctx context.Context) (string, error) {
 	until, _ := ctx.Deadline()
-	args := []string{"run", "--memory", n.memory(), "--keep-going", "--max-failures", "100"}
+	args := []string{"run", "--memory", n.memory(), "--keep-going", "--max-failures", "100",
+		"--junit", filepath.Join(n.folder, "campaign.xml")}
 	if len(n.campaign) > 0 {
 		args = append(args, n.campaign...)
 	} else {

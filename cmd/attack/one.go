@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness/attack"
 	"github.com/shardproof/shardproof/harness/live"
 	"github.com/shardproof/shardproof/harness/live/mongodb"
@@ -55,6 +56,7 @@ func (f *flags) one(c *cobra.Command, name string, s *scenario.Scenario) (checke
 	}
 	outcome := checkers.Worst(r.verdicts).Outcome
 	report(c.OutOrStdout(), r, outcome, time.Since(began))
+	r.tell(results.Of(c.Context()))
 	return outcome, nil
 }
 
@@ -109,4 +111,34 @@ func report(out io.Writer, r *saved, outcome checkers.Outcome, took time.Duratio
 		fmt.Fprintf(out, "  %-32s %d\n", name, r.result.Counts[name])
 	}
 	fmt.Fprint(out, told(r.verdicts))
+}
+
+// tell adds the run to what programs read. Controls that pass are told as well: without them the
+// verdict of an attack says less.
+func (r *saved) tell(doc *results.Document) {
+	worst := checkers.Worst(r.verdicts)
+	one := results.Case{Name: filepath.Base(r.path), Seed: r.schedule.Seed, Folder: r.path,
+		Outcome: string(worst.Outcome), Checker: worst.Checker, Promise: worst.Promise,
+		Replay: []string{filepath.Join(r.path, againScript)}}
+	if len(worst.Violations) > 0 {
+		v := &worst.Violations[0]
+		one.Signature, one.Broke, one.Because = string(v.Signature), v.Broke, v.Because
+	} else if len(worst.Undecided) > 0 {
+		one.Broke = worst.Undecided[0]
+	}
+	if worst.Outcome != checkers.Pass {
+		one.Text = told(r.verdicts)
+	}
+	doc.Add(one)
+	doc.More("runs", 1)
+	doc.More("operations", float64(len(r.result.History)))
+	doc.More("failures", count(worst.Outcome == checkers.Fail))
+	doc.More("undecided", count(worst.Outcome == checkers.Undecided))
+}
+
+func count(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -3,118 +3,18 @@
 package report_test
 
 import (
-	"context"
-	"flag"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
+	"github.com/shardproof/shardproof/ci/chromium"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/report"
 )
-
-var (
-	shotPage = flag.String("page", "", "a page to take screenshots of")
-	shots    = flag.String("shots", "", "the folder for them")
-	shotName = flag.String("name", "report", "what the picture is called")
-)
-
-// browser is a page in Chromium, and what was wrong with it.
-type browser struct {
-	*testing.T
-	ctx   context.Context
-	lock  sync.Mutex
-	wrong []string
-}
-
-// open shows a page. Without Chromium the test is skipped.
-func open(t *testing.T, path, anchor string) *browser {
-	t.Helper()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	path, err = filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(
-		chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.WindowSize(1400, 1600))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	b := &browser{T: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	address := url.URL{Scheme: "file", Path: path, Fragment: anchor}
-	if _, err := chromedp.Run(ctx, chromedp.Navigate(address.String())); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func (b *browser) listen(event any) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.wrong = append(b.wrong, "exception: "+e.ExceptionDetails.Text)
-	case *log.EventEntryAdded:
-		b.wrong = append(b.wrong, "log: "+e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "file:") &&
-			!strings.HasPrefix(e.Request.URL, "data:") {
-			b.wrong = append(b.wrong, "request: "+e.Request.URL)
-		}
-	}
-}
-
-// js is the value of an expression as text.
-func (b *browser) js(expression string) string {
-	b.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
-	if err != nil {
-		b.Fatalf("%s: %v", expression, err)
-	}
-	return text
-}
-
-// want compares the value of an expression.
-func (b *browser) want(expression, value string) {
-	b.Helper()
-	if got := b.js(expression); got != value {
-		b.Errorf("%s is %q, not %q", expression, got, value)
-	}
-}
-
-// press presses a key on the page.
-func (b *browser) press(key string) {
-	b.Helper()
-	b.js(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '` + key +
-		`', bubbles: true}))`)
-}
-
-// clean fails if the page had an error or asked for anything.
-func (b *browser) clean() {
-	b.Helper()
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	for _, text := range b.wrong {
-		b.Error(text)
-	}
-}
 
 func saved(t *testing.T, p report.Page) string {
 	t.Helper()
@@ -138,58 +38,58 @@ func TestFailingPage(t *testing.T) {
 		Change:   "with fault 1 10ms later",
 	}
 	path := saved(t, report.Page{Run: r, Smallest: r, Nearest: nearest})
-	b := open(t, path, "")
-	b.want(`document.querySelectorAll('#views button').length`, "3")
-	b.want(`view.name`, "smallest")
-	b.press("v")
-	b.want(`view.name`, "run")
-	b.want(`document.querySelectorAll('#story .row').length === view.story.length`, "true")
-	b.want(`document.querySelectorAll('#canvas rect').length > 20`, "true")
+	b := chromium.OpenFile(t, path, "")
+	b.Want(`document.querySelectorAll('#views button').length`, "3")
+	b.Want(`view.name`, "smallest")
+	b.Press("v")
+	b.Want(`view.name`, "run")
+	b.Want(`document.querySelectorAll('#story .row').length === view.story.length`, "true")
+	b.Want(`document.querySelectorAll('#canvas rect').length > 20`, "true")
 
-	b.press("h")
-	b.want(`location.hash === '#e' + view.events[chosen].s`, "true")
-	before := b.js(`chosen`)
-	b.press("ArrowRight")
-	b.want(`chosen - `+before, "1")
-	b.js(`(() => { slider.value = 10; slider.dispatchEvent(new Event('input')); })()`)
-	b.want(`chosen`, "10")
-	b.want(`document.querySelector('#around .now').id === 'e' + view.events[10].s`, "true")
+	b.Press("h")
+	b.Want(`location.hash === '#e' + view.events[chosen].s`, "true")
+	before := b.JS(`chosen`)
+	b.Press(kb.ArrowRight)
+	b.Want(`chosen - `+before, "1")
+	b.JS(`(() => { slider.value = 10; slider.dispatchEvent(new Event('input')); })()`)
+	b.Want(`chosen`, "10")
+	b.Want(`document.querySelector('#around .now').id === 'e' + view.events[10].s`, "true")
 
-	b.js(`(() => { const s = document.querySelector('[aria-label="only this key"]');
+	b.JS(`(() => { const s = document.querySelector('[aria-label="only this key"]');
 		s.value = String(view.focus); s.dispatchEvent(new Event('change')); })()`)
-	b.press("ArrowRight")
-	b.want(`picture.matches(view.events[chosen])`, "true")
-	b.want(`document.querySelector('#state').textContent.includes('k=5')`, "true")
-	b.want(`[...tools.querySelectorAll('button')].find(
+	b.Press(kb.ArrowRight)
+	b.Want(`picture.matches(view.events[chosen])`, "true")
+	b.Want(`document.querySelector('#state').textContent.includes('k=5')`, "true")
+	b.Want(`[...tools.querySelectorAll('button')].find(
 		x => x.textContent === 'messages').getAttribute('aria-pressed')`, "true")
-	b.press("m")
-	b.want(`picture.messages`, "false")
-	b.press("?")
-	b.want(`document.getElementById('keys').hidden`, "false")
-	b.clean()
-	b = open(t, path, "passing-e"+b.js(`view.events[20].s`))
-	b.want(`view.name`, "passing")
-	b.clean()
+	b.Press("m")
+	b.Want(`picture.messages`, "false")
+	b.Press("?")
+	b.Want(`document.getElementById('keys').hidden`, "false")
+	b.Clean()
+	b = chromium.OpenFile(t, path, "passing-e"+b.JS(`view.events[20].s`))
+	b.Want(`view.name`, "passing")
+	b.Clean()
 }
 
 // TestPassingPage: a page without a story shows the whole run.
 func TestPassingPage(t *testing.T) {
-	b := open(t, saved(t, report.Page{Run: run(t, moves)}), "")
-	b.want(`document.querySelectorAll('#story .row').length`, "0")
-	b.want(`document.querySelector('.outcome').textContent`, "PASS")
-	b.press("0")
-	b.press("ArrowRight")
-	b.want(`chosen`, "1")
-	b.clean()
+	b := chromium.OpenFile(t, saved(t, report.Page{Run: run(t, moves)}), "")
+	b.Want(`document.querySelectorAll('#story .row').length`, "0")
+	b.Want(`document.querySelector('.outcome').textContent`, "PASS")
+	b.Press("0")
+	b.Press(kb.ArrowRight)
+	b.Want(`chosen`, "1")
+	b.Clean()
 }
 
 // TestStaysLight: how long a page takes to open depends on what is drawn, which is bounded.
 func TestStaysLight(t *testing.T) {
 	r := run(t, moves)
 	accuse(r)
-	b := open(t, saved(t, report.Page{Run: r}), "")
-	b.press("0")
-	b.want(`document.querySelectorAll('*').length < 20000`, "true")
+	b := chromium.OpenFile(t, saved(t, report.Page{Run: r}), "")
+	b.Press("0")
+	b.Want(`document.querySelectorAll('*').length < 20000`, "true")
 }
 
 // TestOpens measures how long pages take to open, and holds them to their size.
@@ -200,17 +100,17 @@ func TestOpens(t *testing.T) {
 		"failing": {Run: failing, Smallest: failing}, "passing": {Run: run(t, moves)},
 	} {
 		path := saved(t, p)
-		b := open(t, path, "")
+		b := chromium.OpenFile(t, path, "")
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		took := b.js(`Math.round(performance.getEntriesByType('navigation')[0].loadEventEnd)`)
+		took := b.Took()
 		t.Logf("%s: %d KiB opened in %s ms", name, info.Size()>>10, took)
 		if info.Size() > report.MaxBytes || took == "0" {
 			t.Errorf("%s: %d bytes in %s ms", name, info.Size(), took)
 		}
-		b.clean()
+		b.Clean()
 	}
 }
 
@@ -225,30 +125,41 @@ func TestErrorsAreSeen(t *testing.T) {
 	if err := os.WriteFile(path, []byte(broken), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, path, "")
+	b := chromium.OpenFile(t, path, "")
 	time.Sleep(200 * time.Millisecond)
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	if len(b.wrong) == 0 {
+	if len(b.Wrong()) == 0 {
 		t.Error("an exception was not noticed")
 	}
 }
 
-// TestScreenshots takes a picture of a page for the documentation.
-func TestScreenshots(t *testing.T) {
-	if *shotPage == "" {
-		t.Skip("no -page")
-	}
-	b := open(t, *shotPage, "")
-	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(*shots, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*shots, *shotName+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b.clean()
+// TestHostilePage: names and values of a scenario run nothing in a browser.
+func TestHostilePage(t *testing.T) {
+	const evil = "</script><img/onerror/alert(1)><!--"
+	r := run(t, strings.ReplaceAll(moves, "w1", evil))
+	accuse(r)
+	r.Scenario.Name = evil
+	r.Verdicts[len(r.Verdicts)-1].Violations[0].Broke = evil
+	b := chromium.OpenFile(t, saved(t, report.Page{Run: r, Annotated: evil, Build: evil,
+		Commands: []string{evil}}), "")
+	b.Press("0" + kb.ArrowRight)
+	b.Want(`document.images.length + ',' + document.scripts.length`, "0,2")
+	b.Want(`document.querySelector('.broke').textContent`, evil)
+	b.Clean()
+}
+
+// TestColoursAndPaper: the page has a dark and a light side, and what is only for hands and eyes on
+// a screen is not printed.
+func TestColoursAndPaper(t *testing.T) {
+	r := run(t, moves)
+	accuse(r)
+	b := chromium.OpenFile(t, saved(t, report.Page{Run: r}), "")
+	const background = `getComputedStyle(document.body).backgroundColor`
+	b.Prefer("light", "screen")
+	light := b.JS(background)
+	b.Prefer("dark", "screen")
+	b.Want(background+" === '"+light+"'", "false")
+	b.Prefer("dark", "print")
+	b.Want(background, "rgb(255, 255, 255)")
+	b.Want(`getComputedStyle(document.getElementById('tools')).display`, "none")
+	b.Clean()
 }

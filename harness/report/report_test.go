@@ -238,6 +238,25 @@ func TestNothingIsFetched(t *testing.T) {
 	}
 }
 
+// TestNoLists: a run in which nothing of some kind happened has empty lists of it, which the script
+// can go through.
+func TestNoLists(t *testing.T) {
+	var quiet []string
+	for line := range strings.Lines(moves) {
+		if !strings.HasPrefix(line, "op ") && !strings.HasPrefix(line, "move ") {
+			quiet = append(quiet, line)
+		}
+	}
+	r := run(t, strings.Join(quiet, ""))
+	recorded := &runner.Result{Scenario: r.Scenario, Counters: &runner.Counters{}}
+	for _, r := range []*runner.Result{r, recorded} {
+		text, _ := pageOf(t, report.Page{Run: r})
+		if found := regexp.MustCompile(`"\w+":null`).Find(text); found != nil {
+			t.Errorf("the page has %s", found)
+		}
+	}
+}
+
 // TestSame: a page is a function of the run.
 func TestSame(t *testing.T) {
 	first, _ := pageOf(t, report.Page{Run: run(t, moves)})

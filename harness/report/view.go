@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -30,26 +31,37 @@ type view struct {
 	Broke   string   `json:"broke,omitempty"`
 	Because []string `json:"because,omitempty"`
 	// Inside is what was wrong inside the cluster before a client noticed.
-	Inside []string  `json:"inside,omitempty"`
-	Story  []moment  `json:"story,omitempty"`
-	Checks []verdict `json:"checks"`
+	Inside []string      `json:"inside,omitempty"`
+	Story  []moment      `json:"story,omitempty"`
+	Checks list[verdict] `json:"checks"`
 	// Left is the number of events that the page leaves out.
 	Left int `json:"left,omitempty"`
 
-	Lanes []lane `json:"lanes"`
+	Lanes list[lane] `json:"lanes"`
 	// Code are places in the code with their callers, each once.
-	Code     []string  `json:"code"`
-	Events   []event   `json:"events"`
-	Ops      []op      `json:"ops"`
-	Spans    []span    `json:"spans"`
-	Messages []message `json:"messages"`
-	Keys     []keyOf   `json:"keys"`
-	Ranges   []owned   `json:"ranges"`
+	Code     list[string]  `json:"code"`
+	Events   list[event]   `json:"events"`
+	Ops      list[op]      `json:"ops"`
+	Spans    list[span]    `json:"spans"`
+	Messages list[message] `json:"messages"`
+	Keys     list[keyOf]   `json:"keys"`
+	Ranges   list[owned]   `json:"ranges"`
 	// Focus is the position in Keys of the key that the failure is about, -1 for none.
 	Focus  int     `json:"focus"`
 	States *states `json:"states"`
 
 	Scenario string `json:"scenario"`
+}
+
+// list is a list that the page's script may go through: an empty one is no null there.
+type list[T any] []T
+
+// MarshalJSON writes [] for a nil list, too.
+func (l list[T]) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]T(l))
 }
 
 // moment is a line of the story.
