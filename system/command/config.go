@@ -1,6 +1,8 @@
 package command
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
@@ -108,7 +110,8 @@ type ShardCollection struct {
 
 // LogChange adds an entry to the changelog with majority.
 type LogChange struct {
-	What   string
-	NS     string
-	Detail string
+	What string
+	NS   string
+	// Details is a document in the words of MongoDB's changelog; nil for none.
+	Details bson.Raw
 }

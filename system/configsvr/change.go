@@ -130,11 +130,15 @@ func (s *Server) logChange(
 	err := s.InTerm(t, "logChange "+req.What, func(own env.Task) error {
 		s.changes++
 		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
+		var details any = bson.D{}
+		if len(req.Details) > 0 {
+			details = req.Details
+		}
 		doc, err := bson.Marshal(bson.D{
 			{Key: "_id", Value: id}, {Key: "server", Value: string(from)},
 			{Key: "time", Value: bson.DateTime(s.ep.Clock().Now().Cluster.Millis())},
 			{Key: "what", Value: req.What}, {Key: "ns", Value: req.NS},
-			{Key: "details", Value: req.Detail},
+			{Key: "details", Value: details},
 		})
 		if err != nil {
 			return err

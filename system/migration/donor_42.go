@@ -37,7 +37,7 @@ func (d *donorMigration) startClone42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorChangelogStart, func(t env.Task) error {
 			d.s.shard.Statistics().DonorStarted++
-			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.record.Migration)
+			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.details())
 		}},
 		step{failpoint.DonorAttachBefore, d.attach},
 		step{failpoint.DonorSessionInit, func(t env.Task) error { return d.sessions.init(t) }},
@@ -155,7 +155,7 @@ func (d *donorMigration) settle42(t env.Task, refused error) error {
 func (d *donorMigration) validate(t env.Task) error {
 	err := t.Point(failpoint.DonorValidate, env.Note{ID: d.record.Migration})
 	if err == nil {
-		err = d.s.logChange(t, "moveChunk.validating", d.record.NS, d.record.Migration)
+		err = d.s.logChange(t, "moveChunk.validating", d.record.NS, d.details())
 	}
 	if err != nil && d.live() == nil && d.s.member.IsPrimary() {
 		d.s.node.Abort("the outcome of migration " + d.record.Migration + " cannot be found out: " +
@@ -186,7 +186,7 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 		step{failpoint.DonorCacheFlush, d.collection.Flush},
 		step{failpoint.DonorMinOpTimeDec, d.uncount},
 		step{failpoint.DonorChangelogCommit, func(t env.Task) error {
-			_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
+			_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.details())
 			return nil
 		}},
 		step{failpoint.DonorRegisterTask, func(env.Task) error {

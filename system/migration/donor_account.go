@@ -34,7 +34,7 @@ func (d *donorMigration) account(reached donorState, err error) {
 	if err != nil {
 		what = "moveChunk.error"
 	}
-	s.logLater(what, d.record.NS, d.timing.note(d.record.Migration, err))
+	s.logLater(what, d.record.NS, d.details(d.timing.outcome(err)...))
 }
 
 // accountSection counts the time for which users had to wait.

@@ -49,7 +49,7 @@ func (d *donorMigration) startClone(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorChangelogStart, func(t env.Task) error {
 			d.s.shard.Statistics().DonorStarted++
-			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.record.Migration)
+			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.details())
 		}},
 		step{failpoint.DonorAttachBefore, d.attach},
 		step{failpoint.DonorRecordBefore, d.insertRecord},

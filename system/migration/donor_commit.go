@@ -185,7 +185,7 @@ func (d *donorMigration) finish(t env.Task) error {
 // report writes to the changelog. The migration has succeeded even if this write is lost.
 func (d *donorMigration) report(t env.Task) {
 	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
-		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
+		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.details())
 	}
 }
 

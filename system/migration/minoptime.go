@@ -119,7 +119,8 @@ func (s *Service) recoverTime(t env.Task) error {
 		return err
 	}
 	err = s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
-		return s.logChange(t, "Sharding minOpTime recovery", "", s.shard.Name())
+		return s.logChange(t, "Sharding minOpTime recovery", "",
+			bson.D{{Key: "shard", Value: s.shard.Name()}})
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,6 @@ func (r *recipientMigration) account() {
 		r.timing.lap(now)
 	}
 	if !r.recovered { // the steps were an earlier primary's
-		r.s.logLater("moveChunk.to", r.start.NS, r.timing.note(r.start.Migration, r.err))
+		r.s.logLater("moveChunk.to", r.start.NS, r.details(r.timing.outcome(r.err)...))
 	}
 }

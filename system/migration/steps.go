@@ -3,6 +3,8 @@ package migration
 import (
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -65,8 +67,10 @@ func (s *Service) tell(t env.Task, set string, req env.Message) error {
 	return err
 }
 
-func (s *Service) logChange(t env.Task, what, ns, detail string) error {
-	return s.tell(t, shard.ConfigSet, &command.LogChange{What: what, NS: ns, Detail: detail})
+func (s *Service) logChange(t env.Task, what, ns string, details bson.D) error {
+	doc, err := bson.Marshal(details)
+	s.node.Assert(err == nil, "the details %v of %s cannot be encoded: %v", details, what, err)
+	return s.tell(t, shard.ConfigSet, &command.LogChange{What: what, NS: ns, Details: doc})
 }
 
 // retryPause is the pause before the next of several tries: 1, 2, 4, ... 1024 ms.

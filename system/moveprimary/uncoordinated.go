@@ -1,6 +1,8 @@
 package moveprimary
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -81,10 +83,14 @@ func (m *primaryMove) commitOnce(t env.Task) error {
 		Move:     m.record.Move,
 	})
 	if failure != nil {
+		details, err := bson.Marshal(bson.D{
+			{Key: "move", Value: m.record.Move}, {Key: "to", Value: m.record.To},
+		})
+		m.s.node.Assert(err == nil, "two words cannot be encoded: %v", err)
 		change := &command.LogChange{
-			What:   "movePrimary.validating",
-			NS:     m.record.Database,
-			Detail: m.record.Move,
+			What:    "movePrimary.validating",
+			NS:      m.record.Database,
+			Details: details,
 		}
 		if err := m.s.sendUntil(t, shard.ConfigSet, change); err != nil {
 			m.clear()

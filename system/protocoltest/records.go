@@ -2,7 +2,6 @@ package protocoltest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -78,15 +77,32 @@ func (r *Rig) showOutstanding(Line) error {
 	return nil
 }
 
-// took is how long a step took, which changes with every seed.
-var took = regexp.MustCompile(`: [0-9.]+(ns|µs|ms|s)`)
+// changeText are the details of an entry in the changelog, without how long steps took, which
+// changes with every seed.
+func changeText(details bson.RawValue) string {
+	elements, err := details.Document().Elements()
+	if err != nil {
+		return err.Error()
+	}
+	var words []string
+	for _, e := range elements {
+		switch text, isText := e.Value().StringValueOK(); {
+		case strings.HasPrefix(e.Key(), "step "):
+			words = append(words, e.Key())
+		case isText:
+			words = append(words, e.Key()+"="+text)
+		default:
+			words = append(words, e.Key()+"="+e.Value().String())
+		}
+	}
+	return strings.Join(words, ", ")
+}
 
 func (r *Rig) showChangelog(Line) error {
 	m := r.Member(r.Primary(configsvr.Name))
 	var lines []string
 	m.Store().Scan("config.changelog", store.Latest, func(_ string, doc bson.Raw) bool {
-		details := took.ReplaceAllString(doc.Lookup("details").StringValue(), "")
-		lines = append(lines, doc.Lookup("what").StringValue()+" "+details)
+		lines = append(lines, doc.Lookup("what").StringValue()+" "+changeText(doc.Lookup("details")))
 		return true
 	})
 	slices.Sort(lines)
