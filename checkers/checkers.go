@@ -85,7 +85,7 @@ func Catalogue() []Checker {
 	return all
 }
 
-// Check judges a history: one verdict of each checker, in the order of the catalogue. Identifiers
+// Check judges a history: one verdict of each checker, in the order of the catalog. Identifiers
 // of operations must be unique, and written values unique for each key; a history that repeats
 // values is decided by search alone.
 func Check(ops []histories.Op, limits Limits) []Verdict {

@@ -13,8 +13,8 @@ import (
 )
 
 // clusterTimes judges reads by cluster time: the answer to a write says when it happened, and that
-// to a read of which time it is. Two writes of one key are in the order of their times, whatever the
-// shards' clocks say; so is what a session does one after the other.
+// to a read of which time it is. Two writes of one key are in the order of their times, whatever
+// the shards' clocks say; so is what a session does one after the other.
 type clusterTimes struct {
 	keyed
 	keys map[timedKey]*timeline

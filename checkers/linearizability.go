@@ -34,15 +34,16 @@ type Limits struct {
 	Acts int
 	// Sample is how many operations of keys that are explained already may be searched again.
 	Sample int
-	// Stop names another limit that is reached, such as that of memory, and is empty before that; nil
-	// for none.
+	// Stop names another limit that is reached, such as that of memory, and is empty before that;
+	// nil for none.
 	Stop func() string
 	// FirstProof ends the search at the first key that is proven to have no order.
 	FirstProof bool
 }
 
 func (l *Limits) isZero() bool {
-	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 && l.Sample == 0 && !l.FirstProof
+	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 &&
+		l.Sample == 0 && !l.FirstProof
 }
 
 // StandardLimits are those of a run.

@@ -90,8 +90,8 @@ func TestReadTimes(t *testing.T) {
 	}
 }
 
-// What a session knows binds the member that answers, whatever it returns; a value that nobody wrote
-// is never read.
+// What a session knows binds the member that answers, whatever it returns; a value that nobody
+// wrote is never read.
 func TestWeakReads(t *testing.T) {
 	write := func() *build { return new(build).op("insert", 1, "a", at(10)) }
 	behind := func(from uint64) func(*histories.Op) {
@@ -124,7 +124,8 @@ func TestWeakReads(t *testing.T) {
 			write().op("upsert", 1, "b", at(20)).see("a", weak("available")), "", "",
 		},
 		"maybe written, local": {
-			write().op("upsert", 1, "b", outcome(histories.Unknown)).see("b", weak("local")), "", "",
+			write().op("upsert", 1, "b", outcome(histories.Unknown)).see("b", weak("local")), "",
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { expectVerdict(t, c.history.ops, c.checker, c.signed) })

@@ -12,12 +12,12 @@ import (
 // a timeline of one key does not know.
 type removals map[string][]removal
 
-// removal is a drop of a collection, or a rename of it or to its name, that took effect at a cluster
-// time from lo to hi, if at all.
+// removal is a drop of a collection, or a rename of it or to its name, that took effect at a
+// cluster time from lo to hi, if at all.
 type removal struct {
 	lo, hi uint64
-	// brings: the namespace has the documents of another collection from then on, among them perhaps
-	// some that it had before.
+	// brings: the namespace has the documents of another collection from then on, among them
+	// perhaps some that it had before.
 	brings bool
 }
 

@@ -9,8 +9,8 @@ import (
 
 var _ = declare(220, Kind{
 	Name: "stale-task",
-	About: "the task at a failpoint stalls while its node's primaryship, or another party's " +
-		"work, is ended, and goes on after the cluster has recovered from that",
+	About: "the task at a failpoint stalls while its node's term as primary, or another " +
+		"party's work, is ended, and goes on after the cluster has recovered from that",
 	Aim: AtPoint,
 	Args: []Arg{
 		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),
@@ -35,8 +35,9 @@ var _ = declare(220, Kind{
 	draw: drawStaleTask,
 })
 
-// answering are the steps between which a request has read or written what it answers, and waits: an
-// answer that comes sooner than its client gives up, by a member that has been deposed meanwhile.
+// answering are the steps between which a request has read or written what it answers, and waits:
+// an answer that comes sooner than its client gives up, by a member that has been deposed
+// meanwhile.
 var answering = []string{
 	failpoint.RequestVersionCheck.String(), failpoint.RequestAcquireSnapshot.String(),
 	failpoint.RequestRestore.String(), failpoint.RequestCommit.String(),
@@ -59,7 +60,8 @@ func drawStaleTask(d *Draw) scenario.Fault {
 	case failpoint.Request:
 		party = "self"
 		f.When.Site = d.one("step of an answer", answering...)
-		f.For, f.Until = d.between("answered after", 200*time.Millisecond, 1500*time.Millisecond), nil
+		f.For, f.Until = d.between("answered after", 200*time.Millisecond,
+			1500*time.Millisecond), nil
 	}
 	if party == "self" {
 		ending = d.one("own ending", "cut", "cut", "stepdown")

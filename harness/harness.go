@@ -12,7 +12,7 @@
 package harness
 
 import (
-	"context" //shardproof:allow import a campaign, which runs on the wall clock, ends with its context
+	"context" //shardproof:allow import a campaign runs on the wall clock and ends with its context
 
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/explain"

@@ -7,8 +7,8 @@ import (
 )
 
 // opDecoder reads operations in a tenth of the time that encoding/json takes. It knows nothing
-// else: text with an escape, a change stream, a field that it does not know or that comes twice, or an
-// error make it give up, and encoding/json decides. What both of them read, they read alike.
+// else: text with an escape, a change stream, a field that it does not know or that comes twice, or
+// an error make it give up, and encoding/json decides. What both of them read, they read alike.
 type opDecoder struct {
 	rest   []byte
 	first  bool // no field of the object was read yet

@@ -97,7 +97,8 @@ func TestPeculiarLines(t *testing.T) {
 		`{"id":1,"unknown":2}`, `{"id":1,"kind":"read","kind":"insert"}`,
 		`{ "id" : 1, "client" : 2 }`, `{"id": 1,	"ns": "a"}`, `{"return":2,"call":1,"since":7}`,
 		`{"result":{"value":"a","found":true},"id":1}`, `{"result":{"n":1,"n":2}}`,
-		`{"result":{},"result":{}}`, `{"result":{"items":[{"return":1,"key":1},{"key":1,"key":2}]}}`,
+		`{"result":{},"result":{}}`,
+		`{"result":{"items":[{"return":1,"key":1},{"key":1,"key":2}]}}`,
 		`{"id" 1}`, `{id:1}`, `{"id":1 "ns":"a"}`, `{"causal": false }`, `{"id":1, }`, `{"":1}`,
 	} {
 		compare(t, line)

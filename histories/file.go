@@ -251,8 +251,8 @@ func (r *Reader[T]) decode(text []byte, record *T) error {
 	return strictly(text, record)
 }
 
-// strictly reads a line as encoding/json does, but for fields that nobody knows: to leave out what a
-// misspelt one says would weaken the record.
+// strictly reads a line as encoding/json does, but for fields that nobody knows: to leave out what
+// a misspelt one says would weaken the record.
 func strictly(text []byte, record any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -161,8 +161,9 @@ func TestRefusedFiles(t *testing.T) {
 		"cut to header": {packed[:8], "is truncated after 0 records"},
 		"damaged":       {packed[:40] + "?!" + packed[42:], "is damaged"},
 		"wrong line":    {head + "{\"id\":\"x\"}\n", "h:2: the line is no record"},
-		"unknown field": {head + "{\"id\":1,\"outcom\":\"failed\"}\n", `h:2: the line is no record: json: ` +
-			`unknown field "outcom"; correct the line`},
+		"unknown field": {head + "{\"id\":1,\"outcom\":\"failed\"}\n",
+			`h:2: the line is no record: json: ` +
+				`unknown field "outcom"; correct the line`},
 		"two records in a line": {head + "{\"id\":1}{\"id\":2}\n", "something follows the record"},
 		"behind the end": {
 			head + "{\"end\":true,\"records\":0}\n{\"id\":1}\n",

@@ -3,6 +3,8 @@
 //
 // Promise: a history written by this build is read back equal; a file of another schema, a
 // truncated or a foreign file is refused with the file, the line and what to do.
+//
+// Refusal: it holds no rule about what a right history is; wellformed and the checkers do.
 package histories
 
 import (
@@ -72,8 +74,8 @@ type Result struct {
 	// update found its document.
 	Applied bool `json:"applied,omitempty"`
 	N       int  `json:"n,omitempty"`
-	// Upserted is true when a write that replaces or makes a document says that it made one. Without
-	// it and without Found it says neither.
+	// Upserted is true when a write that replaces or makes a document says that it made one.
+	// Without it and without Found it says neither.
 	Upserted bool   `json:"upserted,omitempty"`
 	Items    []Item `json:"items,omitempty"`
 	// Complete is true when a scan reached its end.

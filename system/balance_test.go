@@ -104,7 +104,7 @@ func (s *storm) operate(t env.Task) (stops int) {
 	return stops
 }
 
-// owners reads the catalogue at or after everything that was answered.
+// owners reads the catalog at or after everything that was answered.
 func (s *storm) owners(t env.Task, ep *rpc.Endpoint, config *rpc.Set) (text string) {
 	for {
 		req := &command.GetRoutingTable{NS: ns, After: ep.Clock().Now().Config}

@@ -6,6 +6,8 @@
 //
 // A Cluster is also the eye of a harness: it looks into the members' memory, which no node could.
 // Nothing inside the cluster depends on it.
+//
+// Refusal: it has no behaviour of its own: what servers do is in the packages of their roles.
 package system
 
 import (
@@ -100,9 +102,9 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	return c, nil
 }
 
-// Open says that servers that boot afterwards may be sent commands by anyone: one that a server does
-// not know is answered with an error. Without it such a command is a mistake of the cluster's own
-// code and fails an assertion.
+// Open says that servers that boot afterwards may be sent commands by anyone: one that a server
+// does not know is answered with an error. Without it such a command is a mistake of the cluster's
+// own code and fails an assertion.
 func (c *Cluster) Open() { c.open = true }
 
 // bootMember recovers the member before the node answers anyone.
@@ -132,8 +134,8 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 	return &own
 }
 
-// listen has the server take commands, in a cluster whose parties know who takes which; every server
-// takes those that change its settings.
+// listen has the server take commands, in a cluster whose parties know who takes which; every
+// server takes those that change its settings.
 func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
 	if !c.open {

@@ -28,8 +28,8 @@ type Topology struct {
 // Validate returns a sentence about the first number that is out of range, or nil.
 func (p Topology) Validate() error {
 	if p.Spare < 0 || p.Spare > 0 && p.Spare >= p.Shards {
-		return fmt.Errorf("a cluster of %d replica sets with %d spare ones is not possible: one must "+
-			"be a shard", p.Shards, p.Spare)
+		return fmt.Errorf("a cluster of %d replica sets with %d spare ones is not possible: one "+
+			"must be a shard", p.Shards, p.Spare)
 	}
 	for _, part := range []struct {
 		what      string

@@ -14,8 +14,8 @@ type WholeParams struct {
 	// Count operations are spread over the time from Start to End.
 	Count      int
 	Start, End time.Duration
-	// Moves are migrations of the collection: half of the operations start when one of them is about
-	// to begin or has just begun.
+	// Moves are migrations of the collection: half of the operations start when one of them is
+	// about to begin or has just begun.
 	Moves []scenario.Migration
 	// Scans are when queries of the collection start: of the other operations, some start while one
 	// of them has read little.
@@ -31,8 +31,8 @@ type WholeParams struct {
 }
 
 // DrawWhole plans operations on a whole collection while other clients use it: it is dropped and
-// made again or renamed, and indexes come and go, some from before the first migration. They are not
-// ordered.
+// made again or renamed, and indexes come and go, some from before the first migration. They are
+// not ordered.
 func DrawWhole(source Source, p WholeParams) []scenario.Op {
 	var ops []scenario.Op
 	if source("whole/early", 2) == 0 { // so that shards get it with the collection

@@ -18,8 +18,9 @@ type PurgeParams struct {
 	FirstID int
 }
 
-// DrawPurges plans that all documents that come and go are deleted at once when a migration has just
-// begun: it has then more deletions to hand over than fit into one message. They are not ordered.
+// DrawPurges plans that all documents that come and go are deleted at once when a migration has
+// just begun: it has then more deletions to hand over than fit into one message. They are not
+// ordered.
 func DrawPurges(source Source, p PurgeParams) (ops []scenario.Op) {
 	for n := range p.Count {
 		pick := func(what string, of int) int {

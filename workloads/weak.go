@@ -48,8 +48,8 @@ var (
 	_ = declare(100, Workload{
 		Weak: 14,
 		Name: "snapshot-reads",
-		About: "snapshot scans over many chunks, of now and of the past, while documents change and " +
-			"chunks move",
+		About: "snapshot scans over many chunks, of now and of the past, while documents change " +
+			"and chunks move",
 		draw: func(p *plan, o *scenario.Op) {
 			p.scan(o, 3+p.pick("width", p.Keys), 1+p.pick("batch", 6))
 			o.Concern, o.Causal = "snapshot", p.chance("causal", 50)

@@ -8,6 +8,8 @@
 // Promise: a plan is a pure function of the source and the parameters; every written identity is
 // unique in the plan; each kind of key sees only operations for which the identity check is
 // complete, so that a verdict is never a guess.
+//
+// Refusal: it sends nothing and judges nothing; the runner and the checkers do.
 package workloads
 
 import (

@@ -119,7 +119,7 @@ func TestClassesStayApart(t *testing.T) {
 	}
 }
 
-// Every workload of the catalogue turns up in the standard mix, and CAS asks for identities planned
+// Every workload of the catalog turns up in the standard mix, and CAS asks for identities planned
 // before it.
 func TestStandardMix(t *testing.T) {
 	if len(workloads.Weak(workloads.Standard())) != len(workloads.Catalogue()) {

@@ -105,7 +105,8 @@ func TestJudge(t *testing.T) {
 		},
 		"by size": {
 			chunks: "a:x b:y c:v", round: balance.Round{BySize: true},
-			coll:  balance.Collection{ChunkBytes: 10, Bytes: map[string]int64{"x": 40, "y": 10, "v": 20}},
+			coll: balance.Collection{ChunkBytes: 10,
+				Bytes: map[string]int64{"x": 40, "y": 10, "v": 20}},
 			right: []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
 		},
 		"by size, one reason": {
@@ -139,7 +140,8 @@ func TestJudge(t *testing.T) {
 		"a small chunk between others": {
 			chunks: "a:x b:y c:x", round: balance.Round{BySize: true},
 			coll: balance.Collection{
-				Defragment: true, ChunkBytes: 100, Sizes: map[string]int64{"a": 50, "b": 10, "c": 60},
+				Defragment: true, ChunkBytes: 100,
+				Sizes: map[string]int64{"a": 50, "b": 10, "c": 60},
 			},
 			right: []string{"b:y-x"}, mistake: []string{"", "b:y-v"},
 		},

@@ -11,13 +11,16 @@ type Audit struct {
 	NS string
 	// Table is the routing table of the config server's primary, in order.
 	Table []trace.Chunk
-	// UUID names the incarnation of the collection that the catalogue knows.
+	// UUID names the incarnation of the collection that the catalog knows.
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// SameSince are the major versions, by shard, from which on only splits and merges have given it
-	// newer ones. Its members need not know of these, as the shard keeps what it has.
+	// SameSince are the major versions, by shard, from which on only splits, merges and cleared
+	// jumbo flags have given it newer ones. Its members need not know of these, as the shard keeps
+	// what it has.
 	SameSince map[string]uint32
+	// Unsharded says that the shard owns all of it that is the primary of its database.
+	Unsharded bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
 	// Final are the operations of the last pass over all keys, which began when everything was at

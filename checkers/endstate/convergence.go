@@ -154,7 +154,7 @@ func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 // checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong
 // belief.
 func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
-	if !m.Known {
+	if !m.Known || a.notTold(m) {
 		return
 	}
 	var want []Range
@@ -175,13 +175,20 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 		v.Add(verdict.Violation{
 			Signature: metadataDiffers, NS: a.NS, Ranges: differing(got, want),
 			Broke:   fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
-			Because: []string{"the catalogue says " + a.ranges(want)},
+			Because: []string{"the catalog says " + a.ranges(want)},
 		})
 	} else if m.Major > major || m.Major < a.oldest(m.Shard, major) {
 		a.add(v, metadataDiffers, "",
 			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
 	}
+}
+
+// notTold: a secondary that knows that its shard does not own an unsharded collection hears of the
+// opposite from the first request that is sent to it as the owner's; nobody else tells the members
+// of a shard that has become the primary of a database (protocol 15).
+func (a *Audit) notTold(m *Member) bool {
+	return a.Unsharded && !m.Primary && len(m.Owned) == 0
 }
 
 // oldest is the lowest major version that a shard's members may go by.

@@ -137,7 +137,16 @@ func TestConvergence(t *testing.T) {
 			metadataDiffers,
 		},
 		"owns too little": {func(a *Audit) { a.Members[0].Owned = nil }, metadataDiffers},
-		"old version":     {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
+		"a secondary that is not told that it owns an unsharded collection": {func(a *Audit) {
+			a.Unsharded, a.Members[1].Owned = true, nil
+		}, ""},
+		"a secondary that owns too little of an unsharded collection": {func(a *Audit) {
+			a.Unsharded, a.Members[1].Owned = true, []Range{{Min: minKey, Max: "j"}}
+		}, metadataDiffers},
+		"a primary that does not know that it owns an unsharded collection": {func(a *Audit) {
+			a.Unsharded, a.Members[0].Owned = true, nil
+		}, metadataDiffers},
+		"old version": {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
 		"a version from before a split": {func(a *Audit) {
 			a.Members[0].Major, a.SameSince = 1, map[string]uint32{"a": 1}
 		}, ""},

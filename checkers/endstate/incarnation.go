@@ -21,7 +21,7 @@ const (
 )
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
-// incarnation that the catalogue knows and with the same indexes, those that clients have made; and
+// incarnation that the catalog knows and with the same indexes, those that clients have made; and
 // nobody has another incarnation. A shard that owns nothing any more may keep an empty collection.
 func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	if a.UUID == "" {

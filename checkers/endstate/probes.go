@@ -25,8 +25,8 @@ const (
 
 // Trial is one thing that was tried.
 type Trial struct {
-	// What is a clause for people, such as "move k=5 of test.docs to shard-b"; NS the collection, Key
-	// the key, empty when it is about no single one.
+	// What is a clause for people, such as "move k=5 of test.docs to shard-b"; NS the collection,
+	// Key the key, empty when it is about no single one.
 	What, NS, Key string
 	// Refused says why it was not done; empty when it was.
 	Refused string

@@ -50,7 +50,8 @@ func (w *Wait) worksFor(id string) bool { return w.About == id || mentions(w.Tas
 func (p *Progress) chain(u *Unfinished) []string {
 	c := chain{waits: p.Waiting, told: map[int]bool{}}
 	for i := range p.Waiting {
-		if w := &p.Waiting[i]; u.Task != "" && w.Task == u.Task || u.Node != "" && w.Node == u.Node {
+		if w := &p.Waiting[i]; u.Task != "" && w.Task == u.Task ||
+			u.Node != "" && w.Node == u.Node {
 			c.follow(i, 0)
 		}
 	}
@@ -115,7 +116,8 @@ func (c *chain) background(node string, depth int) {
 // identifiers are the words that name a migration or a movePrimary: those with two slashes, and in
 // 4.2 a collection with a lower bound.
 func identifiers(text string) []string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:()", r) })
+	words := strings.FieldsFunc(text,
+		func(r rune) bool { return strings.ContainsRune(" ,;:()", r) })
 	return slices.DeleteFunc(words, func(w string) bool {
 		return strings.Count(w, "/") < 2 && !strings.Contains(w, "-min_")
 	})

@@ -33,7 +33,8 @@ func TestChain(t *testing.T) {
 		of   Unfinished
 		want []string
 	}{
-		{"down to the party that does not answer", Unfinished{What: "operation 1", Node: "client.0"},
+		{"down to the party that does not answer",
+			Unfinished{What: "operation 1", Node: "client.0"},
 			[]string{
 				"client.0: boot waits for router.0 (Update), since 1s",
 				"→ router.0: Update waits for b.0 (Update), since 2s",
@@ -42,11 +43,12 @@ func TestChain(t *testing.T) {
 				"→ a.0: recovery is sleeping, since 9s, for a/1/1; config.0 (Ensure) answered at " +
 					"8s: Refused: no",
 			}},
-		{"from a record", Unfinished{What: "b has documents left in recipients: 1 (a/1/1)"}, []string{
-			"b.0: hold a/1/1 is parked, since 1s",
-			"→ a.0: recovery is sleeping, since 9s, for a/1/1; config.0 (Ensure) answered at " +
-				"8s: Refused: no",
-		}},
+		{"from a record", Unfinished{What: "b has documents left in recipients: 1 (a/1/1)"},
+			[]string{
+				"b.0: hold a/1/1 is parked, since 1s",
+				"→ a.0: recovery is sleeping, since 9s, for a/1/1; config.0 (Ensure) answered at " +
+					"8s: Refused: no",
+			}},
 		{"nobody works for it", Unfinished{What: "b has documents left: 1 (b/2/7)"},
 			[]string{"no task on any node works for b/2/7"}},
 		{"of a task by name", Unfinished{What: "balancer", Task: "balancer"},

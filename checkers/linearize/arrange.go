@@ -142,8 +142,8 @@ func (g *orderGaps) lowest(a *KeyOp) int {
 
 // missed is the proof that an absence was seen while the document was there all the time: in every
 // order of the blocks, the same ones end before it begins and begin after it ends. Only whole
-// pictures prove it, and only if no other act that belongs to no block is in the way: where that one
-// has its place may depend on the order.
+// pictures prove it, and only if no other act that belongs to no block is in the way: where that
+// one has its place may depend on the order.
 func (v *valueOrder) missed(order []int32, g orderGaps, i int32) Proof {
 	a := &v.k.Acts[i]
 	if !v.whole || a.See != Exactly || a.Seen != Absent || g.fit(a, 0) >= 0 {

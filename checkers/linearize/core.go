@@ -5,10 +5,10 @@ import "slices"
 // coreRuns is how many smaller cores are tried.
 const coreRuns = 300
 
-// coreOf reduces acts that no order explains to those that the contradiction follows from: as long as
-// it stays one, whatever an act noticed is ignored, and it may have taken effect or not. Most of a
-// history is not needed, and what is left is a proof that a person can read. of says what acts are;
-// stuck is the one at whose return nothing was possible any more, so later ones do not matter.
+// coreOf reduces acts that no order explains to those that the contradiction follows from: as long
+// as it stays one, whatever an act noticed is ignored, and it may have taken effect or not. Most of
+// a history is not needed, and what is left is a proof that a person can read. of says what acts
+// are; stuck is the one at whose return nothing was possible any more, so later ones do not matter.
 func coreOf(spec *specification, acts []KeyOp, of []int32, stuck int32, t *timer) []int32 {
 	end := acts[stuck].Return
 	c := &coreSearch{spec: spec, timer: t}
@@ -77,8 +77,8 @@ func (c *coreSearch) without(these []int) bool {
 	return false
 }
 
-// relaxed are the acts with those that are not needed free: reads are gone, others may have happened
-// at any time from their call on, or never.
+// relaxed are the acts with those that are not needed free: reads are gone, others may have
+// happened at any time from their call on, or never.
 func (c *coreSearch) relaxed() []KeyOp {
 	acts := make([]KeyOp, 0, len(c.acts))
 	for i, a := range c.acts {

@@ -20,8 +20,8 @@ const (
 	mostPossibilities = 1 << 14
 )
 
-// possibility is one way in which everything so far may have gone. Used counts the acts of each kind
-// of unknown outcome that have happened.
+// possibility is one way in which everything so far may have gone. Used counts the acts of each
+// kind of unknown outcome that have happened.
 type possibility struct {
 	possibleState
 	used [mostUnknownKinds]uint8
@@ -43,8 +43,8 @@ type unknownKind struct {
 type follower struct {
 	spec *specification
 	acts []KeyOp
-	// slots are the acts in progress, reads which of them leave the state as it is, taken which slots
-	// are in use; slotOf has the slot of each act.
+	// slots are the acts in progress, reads which of them leave the state as it is, taken which
+	// slots are in use; slotOf has the slot of each act.
 	slots        [mostInProgress]*KeyOp
 	reads, taken uint64
 	slotOf       []int8

@@ -3,8 +3,8 @@ package linearize
 import "github.com/shardproof/shardproof/histories/keyed"
 
 // identities finds the number of a text among the names of a key: a table of hashes with open
-// addressing. A history of ten million writes has as many names, and a map would hold each of them a
-// second time.
+// addressing. A history of ten million writes has as many names, and a map would hold each of them
+// a second time.
 type identities struct {
 	slots []identity
 	used  int

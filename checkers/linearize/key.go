@@ -6,8 +6,10 @@
 // Memories, with the read mapping known). The general one searches (porcupine).
 //
 // Promise: Explained comes with an order that was replayed against the specification, Contradiction
-// with a proof; what the near-linear way cannot decide is Open, never guessed. Refused: nothing; a
-// key of any history gets one of the answers.
+// with a proof; what the near-linear way cannot decide is Open, never guessed. A key of any history
+// gets one of these answers.
+//
+// Refusal: it judges one key; what holds only across keys is for the other checkers.
 package linearize
 
 import "math"

@@ -259,7 +259,8 @@ func compareSearches(
 	tally[fmt.Sprint("followed ", followed)]++
 	for way, answer := range map[string]Answer{"follow": followed, "porcupine": found.Answer} {
 		if answer != Open && !phantom && (answer == Explained) != want {
-			t.Fatalf("%s says %v, the reference %v:\n%s%s", way, answer, want, show(ops), actsText(k))
+			t.Fatalf("%s says %v, the reference %v:\n%s%s", way, answer, want,
+				show(ops), actsText(k))
 		}
 	}
 	if followed != Contradiction {
@@ -302,10 +303,11 @@ func actsText(k *Key) (s string) {
 	return s
 }
 
-// An insert that was refused saw a document, of which it does not say which: two lives that may come
-// in either order leave it a place in one order only, and nothing is proven by the other.
+// An insert that was refused saw a document, of which it does not say which: two lives that may
+// come in either order leave it a place in one order only, and nothing is proven by the other.
 func TestRefusedBetweenLives(t *testing.T) {
-	op := func(kind scenario.OpKind, value string, call, end uint64, r histories.Result) histories.Op {
+	op := func(kind scenario.OpKind, value string, call, end uint64,
+		r histories.Result) histories.Op {
 		return histories.Op{
 			NS: "t.t", Kind: kind, Value: value, Call: call, Return: end, Outcome: histories.OK,
 			Result: r,

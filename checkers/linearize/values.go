@@ -218,7 +218,8 @@ func (v *valueOrder) twoLives() Proof {
 // is smaller for A; so sorting by the sum gives an order whenever there is one, and a running
 // maximum of the calls finds every conflict.
 func (v *valueOrder) entangled() Proof {
-	slices.SortStableFunc(v.blocks, func(a, b fixedRun) int { return cmp.Compare(a.sum(), b.sum()) })
+	slices.SortStableFunc(v.blocks,
+		func(a, b fixedRun) int { return cmp.Compare(a.sum(), b.sum()) })
 	highest := -1
 	for i := range v.blocks {
 		b := &v.blocks[i]

@@ -177,8 +177,8 @@ var (
 		func(s *State) bool { return idle(s) && !s.Blocks && !s.Receipt },
 		"the recipient still holds its critical section, or is still at work",
 	}
-	// A request that comes late may make the recipient begin once more after it was released. It gets
-	// no further than copying, since its donor is over.
+	// A request that comes late may make the recipient begin once more after it was released. It
+	// gets no further than copying, since its donor is over.
 	releasedOnce = condition{
 		func(s *State) bool {
 			return (idle(s) || s.Recipient <= Copying) && !s.Blocks && !s.Receipt
@@ -220,8 +220,8 @@ var (
 		func(s *State) bool { return s.Task == NoTask || s.Task == Gone },
 		"the donor's range deletion is still on record",
 	}
-	// A primary that is deposed after it has dropped its deletion goes on, although the next one has
-	// to drop it again.
+	// A primary that is deposed after it has dropped its deletion goes on, although the next one
+	// has to drop it again.
 	taskDroppedOnce = condition{
 		func(s *State) bool { return taskDropped.holds(s) || s.PastAborts },
 		taskDropped.unless,

@@ -50,21 +50,33 @@ func (f *Follower) Take(step Step) *Refusal {
 	}
 	before := f.states
 	f.states = nil
-	for i := range before {
-		for _, a := range f.model.seen[step] {
-			if a.enabled(&before[i]) {
-				next := before[i]
-				a.then(&next)
-				f.add(next)
-			}
-		}
-	}
+	f.advance(before, step)
 	if f.states == nil {
 		f.states = before
 		return f.refuse(step)
 	}
 	f.settle()
 	return nil
+}
+
+// TakeOrNot takes a step that was seen and may have been none of the migration's: every state stays
+// possible, and what the step makes of those that allow it becomes so.
+func (f *Follower) TakeOrNot(step Step) {
+	f.advance(slices.Clone(f.states), step)
+	f.settle()
+}
+
+// advance adds what a step makes of those states that allow it.
+func (f *Follower) advance(states []State, step Step) {
+	for i := range states {
+		for _, a := range f.model.seen[step] {
+			if a.enabled(&states[i]) {
+				next := states[i]
+				a.then(&next)
+				f.add(next)
+			}
+		}
+	}
 }
 
 // changesNothing: it is a client's write, and every state allows it.

@@ -63,7 +63,8 @@ func TestFollow(t *testing.T) {
 		},
 		"a deposed donor goes on with its decision to abort": {
 			slices.Concat(aborted, []Step{
-				DonorFailsOver, DonorDecidesAborted, RecipientReadiesDeletion, RecipientBeginsDeletion,
+				DonorFailsOver, DonorDecidesAborted, RecipientReadiesDeletion,
+				RecipientBeginsDeletion,
 				DonorDropsDeletion, MigrationEndsAborted,
 			}), "",
 		},
@@ -120,4 +121,33 @@ func TestFollowsEveryWalk(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTakeOrNot: a member that is about to lead learns what it owns, before it recovers the
+// migration or after. As a step of the migration only the second is possible, and the record would
+// have to be gone.
+func TestTakeOrNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		learn   func(*Follower)
+		allowed bool
+	}{
+		"it may be none": {func(f *Follower) { f.TakeOrNot(DonorLearnsItOwns) }, true},
+		"it must be one": {func(f *Follower) { f.Take(DonorLearnsItOwns) }, false},
+	} {
+		f := New(V80).Follow()
+		for _, s := range []Step{
+			DonorBegins, DonorClones, DonorPromisesDeletion, RecipientBegins,
+			RecipientPromisesDeletion, RecipientClones, RecipientFails, DonorEnds,
+			DonorDecidesAborted, DonorDropsDeletion, RecipientFailsOver,
+			RecipientReadiesDeletion, RecipientBeginsDeletion, RecipientFinishesDeletion, DonorFailsOver,
+		} {
+			if refused := f.Take(s); refused != nil {
+				t.Fatalf("%s: %s: %q", name, s, refused.Because())
+			}
+		}
+		c.learn(f)
+		if allowed := f.Take(DonorDecidesAborted) == nil; allowed != c.allowed {
+			t.Errorf("%s: the decision of the recovery is allowed: %t", name, allowed)
+		}
+	}
 }

@@ -7,7 +7,7 @@
 //	f := migrationmodel.New(migrationmodel.V80).Follow()      // what is consistent with a run
 //	refused := f.Take(migrationmodel.DonorSendsCommit)
 //
-// Promises. Explore visits every state. What was sent may arrive at any time later, more than once
+// Promise: Explore visits every state. What was sent may arrive at any time later, more than once
 // or never: an action that a message causes needs only that the message was sent. A failover may
 // undo what its set was not waited for to have by majority, and nothing else.
 //

@@ -3,7 +3,9 @@
 // the majority-committed routing table.
 //
 // Promise: what a deposed leader did alone never counts, and counts from the moment a later leader
-// is elected with it in its log. Refused: nothing; events it does not need are ignored.
+// is elected with it in its log.
+//
+// Refusal: it judges nothing, and ignores events that it does not need.
 package model
 
 import (
@@ -20,7 +22,7 @@ type Doc struct {
 	Hash uint64
 }
 
-// documentChange is what one operation of a log entry did to a document, to the catalogue or to the
+// documentChange is what one operation of a log entry did to a document, to the catalog or to the
 // cluster.
 type documentChange struct {
 	term, index uint64

@@ -61,7 +61,7 @@ func (t Table) Owned(shard string) (ranges []trace.Chunk) {
 	return ranges
 }
 
-// Write is one write of the catalogue.
+// Write is one write of the catalog.
 type Write struct {
 	// NS is a sharded collection or a database.
 	NS   string

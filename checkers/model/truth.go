@@ -16,7 +16,7 @@ type World struct {
 	sets    map[string]*Set
 	tables  map[string]Table
 	cluster *Cluster
-	// Committed is called for every catalogue write when a majority has it, before the table
+	// Committed is called for every catalog write when a majority has it, before the table
 	// changes; Administered for every change of the Cluster, before it changes.
 	Committed    func(w *Write)
 	Administered func(e *trace.Event)
@@ -55,7 +55,7 @@ func (w *World) Table(ns string) Table {
 // Sharded says whether a majority of the config server has a table of the collection itself.
 func (w *World) Sharded(ns string) bool { return w.tables[ns] != nil }
 
-// Placed are the namespaces that a write of the catalogue places on shards: one collection, or
+// Placed are the namespaces that a write of the catalog places on shards: one collection, or
 // those collections of a database that the set has and that are not sharded. What is left of a
 // sharded collection after its drop stays where it is.
 func (w *World) Placed(of *Write, set *Set) []string {
@@ -133,7 +133,7 @@ func (w *World) count(c *documentChange) {
 // Tables are the names of all routing tables that a majority has.
 func (w *World) Tables() []string { return slices.Sorted(maps.Keys(w.tables)) }
 
-// Written is the catalogue write that an event tells of, as the config server's leader sees it.
+// Written is the catalog write that an event tells of, as the config server's leader sees it.
 func (w *World) Written(e *trace.Event) *Write {
 	return Write{
 		NS:     e.NS,

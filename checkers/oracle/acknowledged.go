@@ -14,7 +14,7 @@ import (
 // that counts is that of a majority of the config server.
 var acknowledgedRule = verdict.Checker{
 	Name: "acknowledged",
-	Promise: "An acknowledged change of the catalogue was in effect on a majority of the config " +
+	Promise: "An acknowledged change of the catalog was in effect on a majority of the config " +
 		"server at some moment between the request and the answer.",
 	Signatures: verdict.Meanings{
 		neverSo: "a command was acknowledged, and what it asks for was never in effect",
@@ -187,16 +187,18 @@ func OwnedBy(ns, at, shard string) *Fact {
 }
 
 func inTable(what, ns string, holds func(model.Table) bool) *Fact {
-	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
+	return &Fact{What: what, NS: ns,
+		holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
 }
 
-// Sharded is that a collection is in the catalogue, or is not.
+// Sharded is that a collection is in the catalog, or is not.
 func Sharded(ns string, is bool) *Fact {
 	what := ns + " is sharded"
 	if !is {
 		what = ns + " is not sharded"
 	}
-	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
+	return &Fact{What: what, NS: ns,
+		holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
 }
 
 // Renamed is that a collection has another name.

@@ -28,8 +28,8 @@ var Balancing = verdict.Checker{
 		outsideWindow:   "a migration was requested outside the active window",
 		whileOff:        "a migration was requested although balancing was disabled",
 		commitAfterStop: "a migration of the balancer committed after a stop was acknowledged",
-		openedAfterStop: "a setting lets migrations of the balancer commit that was written after " +
-			"a stop was acknowledged and does not start it",
+		openedAfterStop: "a setting lets migrations of the balancer commit that was written " +
+			"after a stop was acknowledged and does not start it",
 		pingPong:     "a chunk moves back and forth although nothing has changed",
 		ownerRemoved: "a removed shard owns a range",
 		notBalanced: "the balancer stopped while chunks are in the wrong place or unevenly " +

@@ -12,10 +12,13 @@ import (
 
 // Lines about the balancer and what operators do; each begins with a word, a node and a term.
 //
-//	mode NODE TERM INDEX MODE[/closed] [WINDOW]         shard NODE TERM INDEX SHARD added|draining|removed|zones [ZONES]
+//	mode NODE TERM INDEX MODE[/closed] [WINDOW]
+//	shard NODE TERM INDEX SHARD added|draining|removed|zones [ZONES]
 //	zone NODE TERM INDEX MIN MAX [ZONE]        balancing NODE TERM INDEX on|off
-//	round NODE TERM N begun|ended              chose NODE TERM REQUEST FROM TO MIN [LOCAL-TIME [ZONE-OFFSET]]
-//	done NODE TERM REQUEST                     stopped NODE TERM            ask NODE TERM MIGRATION REQUEST FROM TO
+//	round NODE TERM N begun|ended
+//	chose NODE TERM REQUEST FROM TO MIN [LOCAL-TIME [ZONE-OFFSET]]
+//	done NODE TERM REQUEST                     stopped NODE TERM
+//	ask NODE TERM MIGRATION REQUEST FROM TO
 func administer(t *testing.T, ns string, w []string) *trace.Event {
 	shard, term := shardOf(w[1]), num(w[2])
 	switch w[0] {

@@ -13,8 +13,8 @@ import (
 // causeRule is cause (protocol 3.4, 5.1, 5.2, 9.2, 10.1).
 var causeRule = verdict.Checker{
 	Name: "cause",
-	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause that " +
-		"was seen before: a fault, a change of primaries, somebody's request, a competing " +
+	Promise: "Whatever is refused, given up, closed, repeated or looked up again has a cause " +
+		"that was seen before: a fault, a change of primaries, somebody's request, a competing " +
 		"operation, a version that really is out of date, or a limit that really is exceeded.",
 	Signatures: verdict.Meanings{
 		refusedIdly:   "a request was refused, or a migration given up, although nothing was wrong",
@@ -28,7 +28,7 @@ var _ = declare(145, causeRule, func(o *Oracle) hooks {
 	c := &causes{
 		Oracle: o, nodes: map[string]*evidence{}, cursors: map[string]*seenCursor{},
 		shards: map[string]int64{}, written: map[string]int64{}, takes: map[string][]*part{},
-		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]bool{},
+		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]uint64{},
 	}
 	o.causes = c
 	return hooks{event: c.judge, commit: c.keepPlacement}
@@ -54,8 +54,8 @@ type Limits struct {
 // or given up for taking long.
 func (o *Oracle) Limit(now func() Limits) { o.limits = now }
 
-// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node whose
-// clock gains half as much again.
+// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node
+// whose clock gains half as much again.
 func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
 
 // causes is what has been seen that may be the cause of something later.
@@ -67,11 +67,11 @@ type causes struct {
 	living []*seenCursor
 	// shards is when a replica set had no settled primary last, never for one that has.
 	shards map[string]int64
-	// written is when the catalogue of a collection, or of a database, was changed last; settings
+	// written is when the catalog of a collection, or of a database, was changed last; settings
 	// when shards, zones or the balancer were.
 	written map[string]int64
-	// pending are those of which the newest change is not known to be a majority's.
-	pending  map[string]bool
+	// pending are the steps of their newest changes that are not known to be a majority's.
+	pending  map[string]uint64
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.
 	takes map[string][]*part
@@ -86,8 +86,8 @@ type causes struct {
 	commanded, now int64
 }
 
-// end is when, and in which term, a donor had removed the record of a migration. It is gone for good
-// once a majority has a later entry of that term.
+// end is when, and in which term, a donor had removed the record of a migration. It is gone for
+// good once a majority has a later entry of that term.
 type end struct {
 	shard string
 	at    int64
@@ -205,7 +205,7 @@ func (c *causes) judge(e *trace.Event) {
 			k.blocks[by] = true
 		}
 	case trace.CatalogWritten:
-		c.written[e.NS], c.pending[e.NS] = e.At, true
+		c.written[e.NS], c.pending[e.NS] = e.At, e.Step
 	case trace.ClusterChanged, trace.BalancerState:
 		c.settings = e.At
 	case trace.Fault, trace.Repair:
@@ -308,7 +308,10 @@ func (c *causes) noteCapture(e *trace.Event) {
 
 // keepPlacement keeps what a majority of the config server has from now on.
 func (c *causes) keepPlacement(w *model.Write) {
-	c.written[w.NS], c.pending[w.NS] = c.now, false
+	c.written[w.NS] = c.now
+	if c.pending[w.NS] <= w.Step {
+		delete(c.pending, w.NS)
+	}
 	if len(w.After) == 0 {
 		return
 	}
@@ -384,11 +387,11 @@ func (c *causes) stable(set string, t int64) bool {
 	return leader != "" && c.of(leader).settled && c.shards[set] < t
 }
 
-// unchanged says whether the catalogue of a collection has been the same since before a moment, for
+// unchanged says whether the catalog of a collection has been the same since before a moment, for
 // those who read what a majority has and for those who write alike.
 func (c *causes) unchanged(ns string, t int64) bool {
 	for _, of := range []string{ns, databaseOf(ns)} {
-		if c.written[of] >= t || c.pending[of] {
+		if c.written[of] >= t || c.pending[of] != 0 {
 			return false
 		}
 	}

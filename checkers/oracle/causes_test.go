@@ -114,7 +114,8 @@ func ended(at int64, node, request, code string) happening {
 func TestCauses(t *testing.T) {
 	current, older := trace.Chunk{Major: 1, Minor: 7, Epoch: "e"}, trace.Chunk{Epoch: "e"}
 	section := happening{80, "a.0", trace.CriticalSectionEvent{
-		Shard: "a", NS: "test.docs", Actor: trace.Donor, Migration: "m1", State: trace.WritesBlocked,
+		Shard: "a", NS: "test.docs", Actor: trace.Donor, Migration: "m1",
+		State: trace.WritesBlocked,
 	}}
 	fault := happening{95, "", trace.FaultEvent{Number: 1, FaultKind: "error", Target: "a.0"}}
 	deposed := happening{95, "a.0", trace.SteppedDownEvent{Shard: "a", Term: 1}}
@@ -126,6 +127,10 @@ func TestCauses(t *testing.T) {
 		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: "split",
 		Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "a", Major: 1, Minor: 2, Epoch: "e"}},
 	}}
+	merged := trace.CatalogWrittenEvent{
+		Shard: "config", Term: 1, Index: 3, NS: "test.docs", Why: "merge",
+		Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "a", Major: 1, Minor: 3, Epoch: "e"}},
+	}
 	named := placed("a", "", "m")[0]
 	for name, c := range map[string]struct {
 		caused []happening // each alone is cause enough
@@ -151,7 +156,8 @@ func TestCauses(t *testing.T) {
 		},
 		"a failure before it came": {nil, nil, refused("CloneCatalogData", "NetworkTimeout"), ""},
 		"a competing migration": {
-			[]happening{donor(80, trace.DonorCreated), recipient(80, trace.RecipientClone), section},
+			[]happening{donor(80, trace.DonorCreated),
+				recipient(80, trace.RecipientClone), section},
 			nil, refused("RecvChunkStart", "ConflictingOperationInProgress"), refusedIdly,
 		},
 		"a migration that was answered": {
@@ -192,6 +198,14 @@ func TestCauses(t *testing.T) {
 			},
 			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
 		},
+		"a range elsewhere, which will not be for long": {
+			nil, []happening{
+				{30, "config.0", resharded.e}, {31, "config.0", merged},
+				{32, "config.0", trace.MajorityEvent{Shard: "config", Term: 1, Index: 2}},
+				donor(50, trace.DonorCreated),
+			},
+			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
+		},
 		"a recipient that fails": {
 			[]happening{{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded},
 			[]happening{recipient(50, trace.RecipientClone)},
@@ -202,7 +216,8 @@ func TestCauses(t *testing.T) {
 			[]happening{
 				donor(50, trace.DonorCreated), donor(60, trace.DonorCommittingOnConfig, named),
 			},
-			ended(100, "a.0", "CommitChunkMigration", "ConflictingOperationInProgress"), refusedIdly,
+			ended(100, "a.0", "CommitChunkMigration", "ConflictingOperationInProgress"),
+			refusedIdly,
 		},
 		"a cursor": {
 			[]happening{cursorIs(30, trace.CursorKilled), cursorIs(30, trace.CursorEnds)},
@@ -260,10 +275,11 @@ func TestCompletedAgain(t *testing.T) {
 		all  []happening
 		want verdict.Signature
 	}{
-		"once":          {[]happening{completed(10)}, ""},
-		"in one term":   {[]happening{completed(10), completed(20)}, recoveredIdly},
-		"rolled back":   {[]happening{completed(10), entry, elected, completed(50)}, ""},
-		"gone for good": {[]happening{completed(10), entry, durable, elected, completed(50)}, recoveredIdly},
+		"once":        {[]happening{completed(10)}, ""},
+		"in one term": {[]happening{completed(10), completed(20)}, recoveredIdly},
+		"rolled back": {[]happening{completed(10), entry, elected, completed(50)}, ""},
+		"gone for good": {[]happening{completed(10), entry, durable, elected, completed(50)},
+			recoveredIdly},
 	} {
 		if got := idle(told(c.all)); got != c.want {
 			t.Errorf("%s: got %q, not %q", name, got, c.want)
@@ -293,7 +309,8 @@ func TestSeenCursor(t *testing.T) {
 		"open":          {[]happening{cursorIs(10, trace.CursorLives, version)}, true},
 		"keeps nothing": {[]happening{cursorIs(10, trace.CursorLives)}, false},
 		"exhausted": {
-			[]happening{cursorIs(10, trace.CursorLives, version), cursorIs(20, trace.CursorEnds)}, false,
+			[]happening{cursorIs(10, trace.CursorLives, version), cursorIs(20, trace.CursorEnds)},
+			false,
 		},
 		"closed": {
 			[]happening{cursorIs(10, trace.CursorLives, version), cursorIs(20, trace.CursorKilled)},

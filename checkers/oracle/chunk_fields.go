@@ -15,7 +15,7 @@ import (
 // as a whole, this judges of every field that is written.
 var fieldsRule = verdict.Checker{
 	Name: "chunk-fields",
-	Promise: "A change of the catalogue writes the chunks that it concerns and no others, and " +
+	Promise: "A change of the catalog writes the chunks that it concerns and no others, and " +
 		"each of their fields follows from the change: bounds, owner, version, history, date, " +
 		"jumbo flag and epoch.",
 	Signatures: verdict.Meanings{
@@ -161,8 +161,8 @@ func (f *fields) judgeFounded(w *model.Write) {
 	}
 }
 
-// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's. The time of
-// the write is 0 if it is not known.
+// judgeRenamed: owners, versions and flags stay; times before the new name are nobody's. The time
+// of the write is 0 if it is not known.
 func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 	if len(before) == 0 {
 		return
@@ -185,7 +185,8 @@ func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 				"a renamed collection is another incarnation, which begins then")
 		}
 		if now != 0 && c.Since == old.Since {
-			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
+			f.wrong(w, wrongDate,
+				fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
 				"that is the date under the former name, and it begins again")
 		}
 	}
@@ -202,7 +203,8 @@ func (f *fields) judgeMoved(w *model.Write) {
 		f.wrong(w, wrongBounds, f.name(moved)+" is written first",
 			"it is not in one chunk of another shard")
 		return
-	case m != nil && m.max != "" && (m.min != moved.Min || m.max != moved.Max || m.to != moved.Shard):
+	case m != nil && m.max != "" &&
+		(m.min != moved.Min || m.max != moved.Max || m.to != moved.Shard):
 		f.wrong(w, wrongBounds, fmt.Sprintf("%s goes to %s", f.name(moved), moved.Shard),
 			fmt.Sprintf("the migration is of %s to %s", f.span(m.min, m.max), m.to))
 	}
@@ -303,7 +305,8 @@ func (f *fields) judgeMerged(w *model.Write, now uint64) {
 				"it does not consist of several whole chunks of its shard")
 		}
 		if c.Since != since || len(c.History) != 1 {
-			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
+			f.wrong(w, wrongDate,
+				fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
 				fmt.Sprintf("the latest of its parts came at time %d", since))
 		}
 		if w.Is(trace.AutoMerge) && now != 0 && millis(since)+keptMillis > millis(now) {

@@ -18,7 +18,8 @@ var sectionRule = verdict.Checker{
 	Signatures: verdict.Meanings{
 		writeInSection: "a donor applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
-		writeOnDonor:   "a donor applied a client's write of the range before the outcome was final",
+		writeOnDonor: "a donor applied a client's write of the range before the outcome was " +
+			"final",
 	},
 }
 
@@ -83,9 +84,9 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	}
 }
 
-// judgeOpenCommit: whatever the donor says of its critical section, a primary that has asked for the
-// commit changes nothing of the range until the outcome is final. Its successor is the business of
-// fences, which 4.2 has none of.
+// judgeOpenCommit: whatever the donor says of its critical section, a primary that has asked for
+// the commit changes nothing of the range until the outcome is final. Its successor is the business
+// of fences, which 4.2 has none of.
 func (o *Oracle) judgeOpenCommit(e *trace.Event) {
 	for _, id := range o.open {
 		m := o.moves[id]
@@ -97,8 +98,8 @@ func (o *Oracle) judgeOpenCommit(e *trace.Event) {
 			Signature: writeOnDonor,
 			NS:        e.NS,
 			Key:       o.show(e.Key),
-			Broke: fmt.Sprintf("%s applied a client's write of key %s, which migration %s is taking "+
-				"away from its shard", e.Node, o.show(e.Key), id),
+			Broke: fmt.Sprintf("%s applied a client's write of key %s, which migration %s is "+
+				"taking away from its shard", e.Node, o.show(e.Key), id),
 			Because: []string{
 				fmt.Sprintf("it asked the config server to commit at step %d", m.asked),
 				"the config server has neither committed it since nor given the chunk a version " +
@@ -134,7 +135,7 @@ func (o *Oracle) refusedAlready(e *trace.Event) bool {
 	})
 }
 
-// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the
+// settle notes the catalog writes that end an open outcome: the commit, or any that makes the
 // config server refuse it. While migrations are forbidden no outcome is open, and they are allowed
 // again only after those that had begun are over.
 func (o *Oracle) settle(w *model.Write) {

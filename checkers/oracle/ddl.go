@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// incarnationRule is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of
+// incarnationRule is ddl (protocol 10.3, H-15, H-57). What counts is the catalog of a majority of
 // the config server.
 var incarnationRule = verdict.Checker{
 	Name: "ddl",
@@ -49,7 +49,7 @@ func (o *Oracle) followDrop(w *model.Write) {
 }
 
 // followLives notes which life of which collection a name stands for; a rename takes the life
-// along. It is early: a write of the catalogue that is rolled back gives a life that nobody meets.
+// along. It is early: a write of the catalog that is rolled back gives a life that nobody meets.
 func (o *Oracle) followLives(e *trace.Event) {
 	from := e.FormerName()
 	switch {

@@ -136,8 +136,8 @@ func (o *Oracle) judgeImported(e *trace.Event) {
 }
 
 // compareHistory: of what the donor has on record and a client may try again, the recipient
-// executes nothing (protocol 7). A statement is part of the collection that it was executed on, also
-// under a name that it had before.
+// executes nothing (protocol 7). A statement is part of the collection that it was executed on,
+// also under a name that it had before.
 func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()

@@ -9,7 +9,7 @@ import (
 )
 
 // Twice is a statement of a retryable write that two shards have executed, each as the first it
-// knew of, with a drop of its collection between.
+// knew of, since its history could not follow its documents.
 type Twice struct {
 	NS, Key, Session string
 	Txn              int64
@@ -21,12 +21,16 @@ type execution struct {
 	step uint64
 	// life is that of the collection, 0 for one that is not sharded.
 	life uint64
+	// followed is the step at which the shard executed a later statement of the session, 0 before.
+	followed uint64
 }
 
-// ExecutedTwice lists the statements that a drop has separated from their history: it stays with
-// the shard that executed them, and the collection of the same name was made on another. A majority
-// of the first shard had the execution, and a majority of the config server the drop, before the
-// second.
+// ExecutedTwice lists the statements whose history could not follow their documents. Either a drop
+// has separated them: the history stays with the shard that executed them, and the collection of
+// the same name was made on another; a majority of the config server had the drop before the second
+// execution. Or their client had given them up and gone on before their range moved: what a shard
+// keeps of a session, and hands over, is its newest statement (protocol 7). In both a majority of
+// the first shard had the execution before the second.
 func (o *Oracle) ExecutedTwice() []Twice { return o.twice }
 
 // noteExecution follows executions of primaries for their clients.
@@ -37,12 +41,43 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	id := executionID(e.Session(), strconv.Itoa(e.Statement()), uint64(e.Txn()))
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key &&
-		o.drops[e.NS] > first.step && o.world.Set(first.at.Shard).Remembers(first.at) {
+		(o.droppedSince(first) || o.movedWithout(first)) {
 		o.twice = append(o.twice, Twice{e.NS, e.Key, e.Session(), e.Txn()})
 		return
 	}
 	kept := *e // events are used again
-	o.executions[id] = execution{&kept, e.Step, o.lives[e.NS]}
+	o.executions[id] = &execution{at: &kept, step: e.Step, life: o.lives[e.NS]}
+	o.followStatement(e, o.executions[id])
+}
+
+// followStatement notes which statement of the session its shard has forgotten with this one.
+func (o *Oracle) followStatement(e *trace.Event, x *execution) {
+	of := e.Shard + " " + e.Session()
+	last := o.lastExecuted[of]
+	if last != nil && last.at.Txn() < e.Txn() && last.followed == 0 {
+		last.followed = e.Step
+	}
+	o.lastExecuted[of] = x
+}
+
+// droppedSince says whether its collection was dropped when a majority had the statement on record.
+func (o *Oracle) droppedSince(x *execution) bool {
+	return o.drops[x.at.NS] > x.step && o.world.Set(x.at.Shard).Remembers(x.at)
+}
+
+// movedWithout says whether the key of a statement has left the shard that executed it with a
+// migration that began when that shard knew a later statement of the session only.
+func (o *Oracle) movedWithout(x *execution) bool {
+	if x.followed == 0 || !o.world.Set(x.at.Shard).Refuses(x.at) {
+		return false
+	}
+	left := false
+	//shardproof:allow map any of them will do
+	for _, m := range o.moves {
+		left = left || m.from == x.at.Shard && m.ns == x.at.NS &&
+			m.min <= x.at.Key && x.at.Key < m.max && x.followed < m.began && m.began < m.committed
+	}
+	return left
 }
 
 func executionID(session, number string, txn uint64) string {

@@ -6,7 +6,8 @@ import (
 )
 
 // A statement is executed twice behind a drop only if two shards did it for the client, a majority
-// had the first execution, and the collection was dropped between.
+// had the first execution, and the collection was dropped between; behind a migration only if the
+// donor knew a later statement of the session before it began.
 func TestExecutedTwice(t *testing.T) {
 	const (
 		write  = "execute a.0 1 2 c s 5 0\nuser a.0 1 2 c 12\n"
@@ -14,6 +15,9 @@ func TestExecutedTwice(t *testing.T) {
 		kept   = "majority a.0 1 2\n"
 		rest   = "table 1 2 drop\nmajority config.0 1 2\n" + again
 		second = "execute b.0 1 1 c s 5 0\nuser b.0 1 1 c 12\n"
+		later  = "execute a.0 1 3 d s 6 0\nuser a.0 1 3 d 13\nmajority a.0 1 3\n"
+		begun  = "state a.0 m1 - m a b\n"
+		moved  = "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n"
 	)
 	with := func(old, new string) string { return strings.ReplaceAll(second, old, new) }
 	for name, c := range map[string]struct {
@@ -27,12 +31,26 @@ func TestExecutedTwice(t *testing.T) {
 			first + kept + "table 1 2 drop\n" + second, false,
 		},
 		"no majority had the first": {first + rest + second, false},
-		"the same shard":            {first + kept + rest + with("b.0 1 1", "a.0 1 3"), false},
-		"another statement":         {first + kept + rest + with("5 0", "5 1"), false},
-		"another transaction":       {first + kept + rest + with("5 0", "6 0"), false},
-		"another key":               {first + kept + rest + with(" c ", " d "), false},
-		"known from the first":      {first + kept + rest + with("execute", "import"), false},
-		"not by a primary":          {first + kept + rest + with("b.0", "b.1"), false},
+		"given up before its move":  {first + kept + later + begun + moved + second, true},
+		"given up during its move":  {first + kept + begun + later + moved + second, false},
+		"moved and not given up":    {first + kept + begun + moved + second, false},
+		"given up by another session": {
+			first + kept + strings.ReplaceAll(later, " s ", " z ") + begun + moved + second, false,
+		},
+		"given up and not moved": {first + kept + later + begun + second, false},
+		"given up elsewhere": {
+			first + kept + strings.ReplaceAll(later, "a.0 1 3", "b.0 1 1") + begun + moved +
+				with("b.0 1 1", "b.0 1 2"), false,
+		},
+		"given up, another key moved": {
+			first + kept + later + strings.ReplaceAll(begun, "- m", "d m") + moved + second, false,
+		},
+		"the same shard":       {first + kept + rest + with("b.0 1 1", "a.0 1 3"), false},
+		"another statement":    {first + kept + rest + with("5 0", "5 1"), false},
+		"another transaction":  {first + kept + rest + with("5 0", "6 0"), false},
+		"another key":          {first + kept + rest + with(" c ", " d "), false},
+		"known from the first": {first + kept + rest + with("execute", "import"), false},
+		"not by a primary":     {first + kept + rest + with("b.0", "b.1"), false},
 	} {
 		if got := len(observe(t, c.script).ExecutedTwice()) > 0; got != c.twice {
 			t.Errorf("%s: executed twice %v", name, got)

@@ -26,15 +26,17 @@ func TestMayForget(t *testing.T) {
 		"the donor had given up": {
 			strings.Replace(given, "table 1 2", "release a.0 m1\ntable 1 2", 1), "a", "c", true,
 		},
-		"the donor has a successor":            {swept + "elected a.1 2 1 1:1\n", "a", "c", true},
-		"the recipient has a successor":        {swept + "elected b.1 2 1 1:1\n", "a", "c", false},
-		"dropped since":                        {swept + "table 1 3 drop\nmajority config.0 1 3\n", "a", "c", true},
-		"a key that did not move":              {given + "elected a.1 2 1 1:1\n", "a", "n", false},
-		"a shard that had no part":             {given + "elected c.0 1 0 1:0\n", "c", "c", false},
-		"the recipient failed by itself":       {failed, "b", "c", false},
-		"the recipient was done, and not told": {failed + "receive b.0 m1 - m kDone\n", "b", "c", true},
-		"the recipient's successor":            {failed + "elected b.1 2 1 1:1\n", "b", "c", true},
-		"nothing has moved":                    {opening, "a", "c", false},
+		"the donor has a successor":     {swept + "elected a.1 2 1 1:1\n", "a", "c", true},
+		"the recipient has a successor": {swept + "elected b.1 2 1 1:1\n", "a", "c", false},
+		"dropped since": {swept +
+			"table 1 3 drop\nmajority config.0 1 3\n", "a", "c", true},
+		"a key that did not move":        {given + "elected a.1 2 1 1:1\n", "a", "n", false},
+		"a shard that had no part":       {given + "elected c.0 1 0 1:0\n", "c", "c", false},
+		"the recipient failed by itself": {failed, "b", "c", false},
+		"the recipient was done, and not told": {failed +
+			"receive b.0 m1 - m kDone\n", "b", "c", true},
+		"the recipient's successor": {failed + "elected b.1 2 1 1:1\n", "b", "c", true},
+		"nothing has moved":         {opening, "a", "c", false},
 	} {
 		if got := observe(t, c.script).MayForget("test.docs", c.shard, c.key); got != c.may {
 			t.Errorf("%s: may forget %v", name, got)

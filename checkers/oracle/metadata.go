@@ -29,7 +29,7 @@ var _ = declare(20, catalogueRule, func(o *Oracle) hooks {
 	return hooks{event: o.judgeCatalogue}
 })
 
-// The signatures of catalogue violations.
+// The signatures of catalog violations.
 const (
 	noPartition  verdict.Signature = "chunks-not-a-partition"
 	oldVersion   verdict.Signature = "chunk-version-not-increased"
@@ -168,8 +168,10 @@ func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
 }
 
 // reshapes are the changes that may give a shard a new major version although it keeps what it has,
-// since they number chunks above the whole collection's version (protocol 3.2).
-var reshapes = []trace.CatalogChange{trace.Split, trace.Merge, trace.AutoMerge}
+// since they number chunks above the whole collection's version (protocol 3.2); no shard is told.
+var reshapes = []trace.CatalogChange{
+	trace.Split, trace.Merge, trace.AutoMerge, trace.JumboCleared,
+}
 
 // followReshape follows from which major version on each shard has had the same ranges.
 func (o *Oracle) followReshape(w *model.Write) {
@@ -195,6 +197,6 @@ func majorOf(t model.Table, shard string) (major uint32) {
 	return major
 }
 
-// SameSince are the major versions, by shard, from which on only splits and merges have given it
-// newer ones: its members need not know of these.
+// SameSince are the major versions, by shard, from which on only changes that leave it what it has
+// have given it newer ones: its members need not know of these.
 func (o *Oracle) SameSince(ns string) map[string]uint32 { return o.same[ns] }

@@ -2,7 +2,7 @@
 // inside: the promises that no client could check from outside.
 //
 // A rule is one file: it declares its checker, its signatures, and what it looks at (single events,
-// commits of the catalogue that a majority has, changes of the cluster).
+// commits of the catalog that a majority has, changes of the cluster).
 //
 //	var locking = verdict.Checker{Name: "locking", Promise: "No two migrations hold one lock.", ...}
 //
@@ -31,7 +31,7 @@ import (
 type hooks struct {
 	// event sees every event before the model takes it into account.
 	event func(*trace.Event)
-	// commit sees every write of the catalogue at the moment at which a majority has it.
+	// commit sees every write of the catalog at the moment at which a majority has it.
 	commit func(*model.Write)
 	// administered sees every change of the cluster's settings when a majority has it.
 	administered func(*trace.Event)
@@ -78,9 +78,11 @@ type Oracle struct {
 	unfenced  []unfencedCommit
 	primaries map[string]*primaryMove
 	homes     map[string]home
-	// executions are by session, transaction and statement; twice are those that happened again.
-	executions map[string]execution
-	twice      []Twice
+	// executions are by session, transaction and statement, lastExecuted by shard and session; twice
+	// are those that happened again.
+	executions   map[string]*execution
+	lastExecuted map[string]*execution
+	twice        []Twice
 	// elections is the step of the newest election of each replica set.
 	elections map[string]uint64
 	// killed is the step of the newest fault that ended a task or had a step of one fail.
@@ -145,15 +147,17 @@ func New(key func(string) string) *Oracle {
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
 		elections:  map[string]uint64{},
-		executions: map[string]execution{},
-		lives:      map[string]uint64{},
-		forbids:    map[string]bool{},
-		same:       map[string]map[string]uint32{},
-		layouts:    map[string]layout{},
-		services:   map[string]*service{},
-		verdicts:   map[string]*verdict.Verdict{},
-		show:       key,
-		listed:     declaredRules.All(),
+		executions: map[string]*execution{},
+
+		lastExecuted: map[string]*execution{},
+		lives:        map[string]uint64{},
+		forbids:      map[string]bool{},
+		same:         map[string]map[string]uint32{},
+		layouts:      map[string]layout{},
+		services:     map[string]*service{},
+		verdicts:     map[string]*verdict.Verdict{},
+		show:         key,
+		listed:       declaredRules.All(),
 	}
 	if key == nil {
 		o.show = model.ShowKey
@@ -193,7 +197,7 @@ func (o *Oracle) Observe(e *trace.Event) {
 // Broken is the first violation, nil as long as every promise holds.
 func (o *Oracle) Broken() *verdict.Violation { return o.broken }
 
-// Verdicts are the conclusions of all rules on what was observed, in the order of the catalogue.
+// Verdicts are the conclusions of all rules on what was observed, in the order of the catalog.
 func (o *Oracle) Verdicts() []verdict.Verdict {
 	all := make([]verdict.Verdict, 0, len(o.listed))
 	for _, r := range o.listed {

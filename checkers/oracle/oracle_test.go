@@ -15,11 +15,14 @@ import (
 //
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
-//	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
-//	execute|import NODE TERM INDEX KEY SESSION TXN STATEMENT   (- instead of a key, -1 for a dead end)
-//	end NODE MIGRATION VALUE
-//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID    task NODE MIGRATION MIN MAX STATE COUNT
-//	down NODE                           database like table, for the database; plain LINE: the line speaks of an unsharded collection
+//	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]
+//	end NODE MIGRATION VALUE            receive NODE MIGRATION MIN MAX STATE
+//	execute|import NODE TERM INDEX KEY SESSION TXN STATEMENT
+//	    (- instead of a key, -1 for a dead end)
+//	decide NODE MIGRATION VALUE         task NODE MIGRATION MIN MAX STATE COUNT
+//	cursor NODE ID MIN MAX              close NODE ID
+//	down NODE                           database like table, for the database
+//	plain LINE                          the line is about an unsharded collection
 type script struct {
 	o    *Oracle
 	step uint64
@@ -425,7 +428,8 @@ func TestStepOracles(t *testing.T) {
 				"plain table 1 4 founding -..+=a@1|0\nmajority config.0 1 4\n"+
 					"plain execute a.0 1 1 c s 5 0\nstate a.0 m1 - m a b\n",
 				"plain import b.0 1 2 c s 5 0\n", "", "table 1 4 move", "table 1 5 move",
-				"majority config.0 1 4\ndecide", "majority config.0 1 5\ndecide").Replace(renamed), "",
+				"majority config.0 1 4\ndecide", "majority config.0 1 5\ndecide").Replace(renamed),
+			"",
 		},
 		"history of another statement": {
 			strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), notRemembered,

@@ -22,8 +22,8 @@ var orderRule = verdict.Checker{
 		overlapIgnored: "a migration went on while an earlier deletion of its range was on record",
 		taskTooEarly:   "a range deletion was made ready against the decision, or before it",
 		endedTooEarly:  "a migration ended before its range deletions were settled",
-		abortedTooEarly: "a donor decided to abort while the config server could still commit the " +
-			"migration",
+		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
+			"the migration",
 	},
 }
 
@@ -88,8 +88,8 @@ func setOf[T ~uint8](states ...T) (s stateSet) {
 // The tables. A state without a row needs nothing.
 var (
 	// donorNeeds are the states of the recipient of which it must have been in one before the donor
-	// enters the state. A clone inside the critical section (protocol 6.6) has only been started; in
-	// 4.2, where a recipient blocks nothing, it is done when its donor may ask for the commit.
+	// enters the state. A clone inside the critical section (protocol 6.6) has only been started;
+	// in 4.2, where a recipient blocks nothing, it is done when its donor may ask for the commit.
 	donorNeeds = map[trace.DonorState]stateSet{
 		trace.DonorCloneCaughtUp:      setOf(trace.RecipientReady),
 		trace.DonorCriticalSection:    setOf(trace.RecipientReady),
@@ -111,7 +111,8 @@ var (
 		trace.RecipientCommitStart:    setOf(0, trace.RecipientSteady),
 		trace.RecipientEnteredCritSec: setOf(trace.RecipientCommitStart),
 		trace.RecipientExitCritSec:    setOf(trace.RecipientEnteredCritSec),
-		trace.RecipientDone:           setOf(trace.RecipientExitCritSec, trace.RecipientCommitStart),
+		trace.RecipientDone: setOf(trace.RecipientExitCritSec,
+			trace.RecipientCommitStart),
 	}
 	// phaseFollows are the phases after which a movePrimary may enter one, on whatever node: its
 	// record survives. 4.2 has no record and leaves phases out.
@@ -367,7 +368,7 @@ func (r *order) outOfOrder(e *trace.Event, signature verdict.Signature, broke, b
 	}
 	about := "migration " + e.Migration()
 	if e.Kind == trace.PrimaryMoving || e.Shard == model.Config {
-		about = "the catalogue of " + ns
+		about = "the catalog of " + ns
 	}
 	r.report(orderRule, verdict.Violation{
 		Signature: signature, NS: ns, Broke: about + ": " + broke, Because: []string{because},

@@ -104,7 +104,8 @@ func TestOrder(t *testing.T) {
 		},
 		"aborted behind a newer version": {
 			until(ordered, "table 1 2 move_m1 -..m=b@2|0<a") +
-				"table 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\ndecide a.0 m1 aborted", "",
+				"table 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\ndecide a.0 m1 aborted",
+			"",
 		},
 		"ready before the decision": {
 			until(ordered, "decide a.0 m1 committed") + "task a.0 m1 - m ready 1", taskTooEarly,
@@ -142,7 +143,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A movePrimary goes through its phases, and the catalogue follows in one of them only.
+// A movePrimary goes through its phases, and the catalog follows in one of them only.
 func TestOrderOfPhases(t *testing.T) {
 	const all = "clone catchup enterCriticalSection commit WRITE exitCriticalSection clean done"
 	for name, c := range map[string]struct {

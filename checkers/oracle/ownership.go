@@ -11,8 +11,8 @@ import (
 // has.
 var ownershipRule = verdict.Checker{
 	Name: "ownership",
-	Promise: "A client's write takes effect only on the shard that owns its key at that moment, and " +
-		"a versioned query returns no document that its shard did not own when it was let in.",
+	Promise: "A client's write takes effect only on the shard that owns its key at that moment, " +
+		"and a versioned query returns no document that its shard did not own when it was let in.",
 	Signatures: verdict.Meanings{
 		writeByStranger:  "a shard applied a client's write of a key that it does not own",
 		readFromStranger: "a shard returned a document of a key that it does not own",
@@ -81,7 +81,8 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 			Signature: readFromStranger,
 			NS:        q.NS,
 			Key:       o.show(k),
-			Broke:     fmt.Sprintf("%s of %s returned the document of key %s", q.Node, q.Shard, o.show(k)),
+			Broke: fmt.Sprintf("%s of %s returned the document of key %s",
+				q.Node, q.Shard, o.show(k)),
 			Because: []string{
 				fmt.Sprintf("its query was let in with version %d of %s", q.Version.Major, q.Shard),
 				fmt.Sprintf("with that version %s owns the key", owner),

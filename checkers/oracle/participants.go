@@ -33,9 +33,9 @@ type move struct {
 	decided   trace.Decision
 	decision  uint64
 	// arrived is set when the recipient has everything that it was sent. reported is set when the
-	// donor has told how it ended, swept when it has begun to delete what it gave away, ended is the
-	// step at which it completed the migration. The shards in promised have recorded a task for it
-	// that waits for the decision, those in cleaned have removed theirs.
+	// donor has told how it ended, swept when it has begun to delete what it gave away, ended is
+	// the step at which it completed the migration. The shards in promised have recorded a task for
+	// it that waits for the decision, those in cleaned have removed theirs.
 	arrived, reported bool
 	swept             bool
 	ended             uint64

@@ -59,8 +59,8 @@ type machine struct {
 	id, ns, min, max string
 	from, to         string
 	// lost: it is followed no more. placed: its donor owned the range when it began. movedOn:
-	// another migration has given the range away since. over: its donor has ended, which one that is
-	// killed after that says once more.
+	// another migration has given the range away since. over: its donor has ended, which one that
+	// is killed after that says once more.
 	lost, placed, movedOn, over bool
 }
 
@@ -159,9 +159,6 @@ func (r *protocolSteps) step(m *machine, s migrationmodel.Step) {
 	})
 }
 
-// maybe takes a step that may be none: when the model does not have it, nothing has happened.
-func (m *machine) maybe(s migrationmodel.Step) { _ = m.Take(s) }
-
 // past takes a step of a member that was deposed.
 func (m *machine) past(s migrationmodel.Step) {
 	if m.Take(s) != nil {
@@ -236,7 +233,7 @@ func (m *machine) deposed(e *trace.Event) {
 		m.past(migrationmodel.PastDonorAdvances)
 	case e.RecipientState() == trace.RecipientEnteredCritSec,
 		e.RecipientState() == trace.RecipientDone:
-		m.maybe(migrationmodel.PastRecipientEnters)
+		m.TakeOrNot(migrationmodel.PastRecipientEnters)
 	}
 }
 
@@ -262,7 +259,7 @@ func (r *protocolSteps) learn(e *trace.Event) {
 	for _, m := range r.order {
 		owns := model.Table(e.Chunks).Owner(m.min) != ""
 		if m.movedOn && !m.lost && m.ns == e.NS && e.Shard == m.from && !owns {
-			m.maybe(migrationmodel.DonorLearnsItLost) // late: the range has moved on already
+			m.TakeOrNot(migrationmodel.DonorLearnsItLost) // late: the range has moved on already
 		}
 		if !m.about(e.NS) {
 			continue
@@ -271,7 +268,7 @@ func (r *protocolSteps) learn(e *trace.Event) {
 		case e.Shard == m.from && owns && r.machine.Protocol() == migrationmodel.V42:
 			m.past(migrationmodel.DonorLearnsItOwns) // what was read before a late commit (H-21)
 		case e.Shard == m.from && owns && r.elected[e.Node]:
-			m.maybe(migrationmodel.DonorLearnsItOwns)
+			m.TakeOrNot(migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from && owns:
 			r.step(m, migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from:
@@ -360,9 +357,9 @@ func (r *protocolSteps) committed(w *model.Write) {
 			r.step(m, migrationmodel.ConfigSure)
 		case w.Migration() != "" && m.placed && m.takenAway(w):
 			m.movedOn = true
-			m.maybe(migrationmodel.ConfigSure)
+			m.TakeOrNot(migrationmodel.ConfigSure)
 		case w.Forbids(), m.raises(w.Before, w.Chunks):
-			m.maybe(migrationmodel.ConfigSure)
+			m.TakeOrNot(migrationmodel.ConfigSure)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 	if cu := o.causes.keeper(e.Node, e.Shard, e.NS, e.Key, e.At); cu != nil {
 		o.wrongDeletion(e, deletedPinned,
-			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s owned "+
-				"the key", cu.id, e.Shard), cu.step)
+			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s "+
+				"owned the key", cu.id, e.Shard), cu.step)
 		return
 	}
 	for _, c := range n.cursors {
@@ -144,8 +144,8 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 	}
 }
 
-// AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only when
-// the donor has deleted what it had of it; and what it returns when the answer has come, with
+// AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only
+// when the donor has deleted what it had of it; and what it returns when the answer has come, with
 // whether the range has moved. Of several migrations there since then, nobody knows which one the
 // answer is about. In 4.2 no deletion is on record.
 func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool)) {

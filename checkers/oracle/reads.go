@@ -28,8 +28,8 @@ func (c *causes) judgeRead(e *trace.Event) {
 		c.commands == 0 && c.commanded < r.ended[1] {
 		c.noCause(e, refreshedIdly,
 			fmt.Sprintf("%s reads the routing table of %s again", e.Node, e.NS),
-			"a request of its own was refused or lost, or an operator had it split or merge, since "+
-				"the time before last", r.ended[1])
+			"a request of its own was refused or lost, or an operator had it split or merge, "+
+				"since the time before last", r.ended[1])
 	}
 	r.ended[0], r.ended[1] = e.At, r.ended[0]
 }

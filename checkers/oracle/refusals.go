@@ -46,7 +46,8 @@ var refusals = []refusal{
 	// Only a primary writes.
 	{own, []string{"NotWritablePrimary"}, anything, (*causes).notPrimary,
 		"the node, or that of a shard that it asked, is not the settled primary"},
-	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, (*causes).openedBefore,
+	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything,
+		(*causes).openedBefore,
 		"the node became something else"},
 	// A node that has seen nothing fail of its own does not say that something did.
 	{own, []string{"NetworkTimeout", "HostUnreachable", "FailPointEnabled"}, anything, never,
@@ -64,19 +65,22 @@ var refusals = []refusal{
 		"FailPointEnabled",
 	}, anything, (*causes).recipientFails,
 		"the donor has ended the migration or has another primary, or it took longer than a limit"},
-	{moves, []string{"ExceededTimeLimit"}, anything, (*causes).tookLong, "it took longer than a limit"},
+	{moves, []string{"ExceededTimeLimit"}, anything, (*causes).tookLong,
+		"it took longer than a limit"},
 	{moves, []string{"ExceededMemoryLimit"}, anything, (*causes).captured,
 		"clients have changed the range since it began to be cloned"},
-	{moves, []string{"ChunkTooBig"}, anything, (*causes).hasDocuments, "the shard has several documents"},
+	{moves, []string{"ChunkTooBig"}, anything, (*causes).hasDocuments,
+		"the shard has several documents"},
 	{moves, []string{"IncompatibleShardingMetadata"}, tables, (*causes).elsewhere,
 		"the range is not inside one chunk of the shard"},
-	{moves, []string{"Interrupted"}, anything, (*causes).learned, "the placement changed meanwhile"},
+	{moves, []string{"Interrupted"}, anything, (*causes).learned,
+		"the placement changed meanwhile"},
 }
 
 func never(*causes, *trace.Event, int64) bool { return false }
 
-// openedBefore: what reads on goes by the term in which its cursor was opened, which is not known; a
-// cursor that is older than its timeout is none any more.
+// openedBefore: what reads on goes by the term in which its cursor was opened, which is not known;
+// a cursor that is older than its timeout is none any more.
 func (c *causes) openedBefore(e *trace.Event, _ int64) bool {
 	return e.Asked() == "GetMore" &&
 		(c.limits == nil || c.of(e.Node).role >= e.At-int64(c.limits().Cursor))

@@ -10,8 +10,8 @@ import (
 // knows what it may say.
 var repliesRule = verdict.Checker{
 	Name: "replies",
-	Promise: "Every field of an answer to a client is one that the request may have: counts, flags, " +
-		"documents with their keys, the order and size of batches, and the operation time.",
+	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
+		"flags, documents with their keys, the order and size of batches, and the operation time.",
 	Signatures: verdict.Meanings{
 		wrongReply: "an answer says what no state of the data explains",
 	},
@@ -29,7 +29,8 @@ func (o *Oracle) Answered(operation int, kind, ns string, k int64, wrong []strin
 	}
 	o.report(repliesRule, verdict.Violation{
 		Signature: wrongReply, NS: ns, Key: fmt.Sprint(k), Ops: []int{operation},
-		Broke:   fmt.Sprintf("the answer to operation %d, a %s of k=%d, is wrong", operation, kind, k),
+		Broke: fmt.Sprintf("the answer to operation %d, a %s of k=%d, is wrong", operation, kind,
+			k),
 		Because: wrong,
 	}, o.step)
 }

@@ -51,7 +51,7 @@ type rounds struct {
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
-	// changed is when the catalogue or what is under way was changed last.
+	// changed is when the catalog or what is under way was changed last.
 	changed int64
 }
 
@@ -76,8 +76,8 @@ type openRound struct {
 	states []*balance.Round
 	// stale says that it may have another state now.
 	stale bool
-	// disturbed says that what the round does may have another reason than these states: a fault, or
-	// a change since something was chosen.
+	// disturbed says that what the round does may have another reason than these states: a fault,
+	// or a change since something was chosen.
 	disturbed bool
 	requests  []string
 	// heard is when a shard answered last.
@@ -130,7 +130,8 @@ func (r *rounds) judge(e *trace.Event) {
 		r.choose(e)
 	case trace.BalancerDone:
 		r.changed = e.At
-		r.underWay = slices.DeleteFunc(r.underWay, func(id string) bool { return id == e.Request() })
+		r.underWay = slices.DeleteFunc(r.underWay,
+			func(id string) bool { return id == e.Request() })
 	}
 }
 
@@ -154,6 +155,10 @@ func (r *rounds) turn(e *trace.Event) {
 	r.now, r.between = nil, nil
 	r.lookBetween(e.Node)
 }
+
+// choosing says that a round has begun and has not said yet what it chose: shards may be taken of
+// which nobody has heard.
+func (r *rounds) choosing() bool { return r.now != nil && len(r.now.requests) == 0 }
 
 // lookBetween takes the state of the moment down between two rounds.
 func (r *rounds) lookBetween(node string) {
@@ -213,8 +218,8 @@ func (now *openRound) weigh(e *trace.Event) {
 	said[at] = e.Bytes()
 }
 
-// note notes that a shard was asked. When one of two requests has failed, it is not known whether the
-// round goes by the other.
+// note notes that a shard was asked. When one of two requests has failed, it is not known whether
+// the round goes by the other.
 func (now *openRound) note(in map[question]bool, asked question) {
 	in[asked] = true
 	now.disturbed = now.disturbed || now.answered[asked] && now.failed[asked]
@@ -268,8 +273,8 @@ func (r *rounds) choose(e *trace.Event) {
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
 
-// waiting is after how long a round that has heard from all shards waits for something; the shortest
-// interval of a balancer is longer.
+// waiting is after how long a round that has heard from all shards waits for something; the
+// shortest interval of a balancer is longer.
 const waiting = int64(25 * time.Millisecond)
 
 // quiet is for how long nothing may have changed before a single chunk is chosen, which is

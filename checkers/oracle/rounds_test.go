@@ -16,10 +16,11 @@ func uneven() *balance.Round {
 	return &balance.Round{
 		On:     true,
 		Shards: []balance.Shard{{Name: "a"}, {Name: "b"}, {Name: "c"}},
-		Collections: []balance.Collection{{NS: "test.docs", ChunkBytes: 100, Chunks: []balance.Chunk{
-			{Min: "\x00", Max: "g", Shard: "a"}, {Min: "g", Max: "m", Shard: "a"},
-			{Min: "m", Max: "r", Shard: "a"}, {Min: "r", Max: "\xff", Shard: "a"},
-		}}},
+		Collections: []balance.Collection{{NS: "test.docs", ChunkBytes: 100,
+			Chunks: []balance.Chunk{
+				{Min: "\x00", Max: "g", Shard: "a"}, {Min: "g", Max: "m", Shard: "a"},
+				{Min: "m", Max: "r", Shard: "a"}, {Min: "r", Max: "\xff", Shard: "a"},
+			}}},
 	}
 }
 
@@ -140,8 +141,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen something
-// that its task has not come to announce.
+// TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen
+// something that its task has not come to announce.
 func TestChoiceOnItsWay(t *testing.T) {
 	for wait, want := range map[time.Duration]verdict.Signature{
 		0: notOfPolicy, 80 * time.Millisecond: "",
@@ -244,7 +245,8 @@ func TestSplits(t *testing.T) {
 			s.o.Extents(func(string, string) (balance.Extent, bool, bool) {
 				return documents, false, true
 			})
-			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+			s.lines(t,
+				"elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
 			s.lines(t, "round config.0 1 1 begun")
 			for _, e := range c.events {
 				s.step++

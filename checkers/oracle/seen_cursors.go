@@ -58,7 +58,8 @@ func (c *causes) judgeLoss(e *trace.Event, cu *seenCursor) {
 	cu.over = true
 	e.NS = cu.ns
 	c.noCause(e, lostIdly,
-		fmt.Sprintf("%s has closed cursor %s, which %s wants to go on with", cu.node, cu.id, e.Node),
+		fmt.Sprintf("%s has closed cursor %s, which %s wants to go on with",
+			cu.node, cu.id, e.Node),
 		"the cursor was exhausted, closed by its client, not used for long, or its collection is "+
 			"gone", cu.opened)
 }

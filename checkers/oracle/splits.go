@@ -14,8 +14,8 @@ import (
 // splitRule is split-points (protocol 13.1, 13.2, 13.5).
 var splitRule = verdict.Checker{
 	Name: "split-points",
-	Promise: "A chunk is cut without being asked for only where a boundary of zones or the size of " +
-		"its documents demands it, and is marked jumbo only if it cannot be cut.",
+	Promise: "A chunk is cut without being asked for only where a boundary of zones or the size " +
+		"of its documents demands it, and is marked jumbo only if it cannot be cut.",
 	Signatures: verdict.Meanings{
 		wrongPoints: "a chunk was to be cut where neither zones nor the size of its documents say",
 		notCut:      "a round left a chunk as it was although the boundary of a zone is inside",
@@ -50,8 +50,8 @@ func (o *Oracle) Extents(of func(node, ns string) (x balance.Extent, hashed, kno
 type splits struct {
 	*Oracle
 	extent func(node, ns string) (x balance.Extent, hashed, known bool)
-	// looks are what a shard's member has seen of a collection when it was about to cut a chunk of it
-	// by itself.
+	// looks are what a shard's member has seen of a collection when it was about to cut a chunk of
+	// it by itself.
 	looks map[string][]look
 	// wished are the bounds of ranges that operators have had moved, by collection: 4.2 cuts the
 	// range out of its chunks first.
@@ -177,8 +177,8 @@ func (o *Oracle) MovesRange(ns, lo, hi string) {
 	o.splits.wished[ns] = append(o.splits.wished[ns], lo, hi)
 }
 
-// ordered says whether the chunk is to be cut like that: for zones, because it was too big, or for a
-// range that is to move.
+// ordered says whether the chunk is to be cut like that: for zones, because it was too big, or for
+// a range that is to move.
 func (s *splits) ordered(e *trace.Event) bool {
 	at := points(e)
 	if found, known := s.found[e.NS+e.Min]; known && slices.Equal(found.points, at) {
@@ -347,8 +347,8 @@ func (s *splits) permit(e *trace.Event) {
 	}
 }
 
-// judgePermitted judges that a shard has a chunk cut in several pieces: unless the config server may
-// have asked for it, the shard has asked whether it may, once for each cut.
+// judgePermitted judges that a shard has a chunk cut in several pieces: unless the config server
+// may have asked for it, the shard has asked whether it may, once for each cut.
 func (s *splits) judgePermitted(e *trace.Event) {
 	found, known := s.found[e.NS+e.Min]
 	cut := fmt.Sprint(e.NS, e.Min, e.Max, points(e))

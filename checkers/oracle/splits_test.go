@@ -14,7 +14,8 @@ func TestServices(t *testing.T) {
 	cut := func(at string) *trace.Event {
 		return trace.SplitMadeEvent{
 			Peer: "a.0", NS: "test.docs", Min: "\x00", Max: "\xff",
-			Chunks: []trace.Chunk{{Min: "\x00", Max: at}, {Min: at, Max: "x"}, {Min: "x", Max: "\xff"}},
+			Chunks: []trace.Chunk{{Min: "\x00", Max: at}, {Min: at, Max: "x"},
+				{Min: "x", Max: "\xff"}},
 		}.Event()
 	}
 	zoned := trace.ClusterChangedEvent{
@@ -37,8 +38,9 @@ func TestServices(t *testing.T) {
 		},
 		"it hears of one cut twice": {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
 		"zones demand it":           {nil, []*trace.Event{zoned, cut("b")}, ""},
-		"it is off":                 {[]said{{false, true}}, []*trace.Event{begun(1 << 40)}, unwanted},
-		"it has asked before":       {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
+		"it is off": {[]said{{false, true}},
+			[]*trace.Event{begun(1 << 40)}, unwanted},
+		"it has asked before": {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
 		"nobody knows whether it is off": {
 			[]said{{false, false}}, []*trace.Event{begun(1 << 40)}, "",
 		},
@@ -53,7 +55,8 @@ func TestServices(t *testing.T) {
 			s := script{o: New(nil)}
 			s.o.Views(func(string) *balance.Round { return uneven() })
 			s.o.Extents(func(string, string) (x balance.Extent, hashed, known bool) { return })
-			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+			s.lines(t,
+				"elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
 			s.lines(t, "round config.0 1 1 begun")
 			for _, w := range c.said {
 				s.o.Asked(ServiceIs(AutoSplit, w.on))(w.acknowledged)

@@ -10,8 +10,8 @@ import (
 // statisticsRule is statistics: what servers count for operators is what they have done.
 var statisticsRule = verdict.Checker{
 	Name: "statistics",
-	Promise: "The counters of a server (shardingStatistics) agree with what its process has done: " +
-		"migrations, documents, and the time for which users had to wait.",
+	Promise: "The counters of a server (shardingStatistics) agree with what its process has " +
+		"done: migrations, documents, and the time for which users had to wait.",
 	Signatures: verdict.Meanings{
 		miscounted: "a counter is not what the process did since it started",
 	},

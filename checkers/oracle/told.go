@@ -14,10 +14,10 @@ import (
 // toldRule is operator-answers: what those are told who ask about the cluster.
 var toldRule = verdict.Checker{
 	Name: "operator-answers",
-	Promise: "What an operator is told about the cluster was so at some moment between the " +
+	Promise: "What an operator is told about the cluster was true at some moment between the " +
 		"question and the answer.",
 	Signatures: verdict.Meanings{
-		toldWrong: "an operator was told something that was never so meanwhile",
+		toldWrong: "an operator was told something that was true at no moment meanwhile",
 	},
 }
 
@@ -175,7 +175,8 @@ func (o *Oracle) AsksExtents(ns string) (told func(answer, right string)) {
 			Signature: toldWrong, NS: ns,
 			Broke: fmt.Sprintf("an operator who asked how %s lies on the shards was told %q", ns,
 				answer),
-			Because: []string{fmt.Sprintf("nothing of it was written meanwhile, and it is %q", right)},
+			Because: []string{fmt.Sprintf("nothing of it was written meanwhile, and it is %q",
+				right)},
 		}, x.step)
 	}
 }
@@ -209,7 +210,7 @@ type openStatus struct {
 
 // AsksStatus is called when an operator asks whether a collection is as the balancer would have it,
 // and what it returns when the answer is there. Weights are what shards have of the collection at
-// these two moments: they stand for what the primary ought to have asked for and has not.
+// these two moments: they stand for what the primary should have asked for and has not.
 func (o *Oracle) AsksStatus(
 	ns string, weights func() map[string]int64,
 ) (told func(violation string, answered bool)) {
@@ -225,10 +226,12 @@ func (o *Oracle) AsksStatus(
 			s.states = append(s.states, state)
 		}
 	}
+	s.disturbed = o.rounds.choosing()
 	before := weights()
 	o.statuses = append(o.statuses, s)
 	return func(violation string, answered bool) {
-		o.statuses = slices.DeleteFunc(o.statuses, func(other *openStatus) bool { return other == s })
+		o.statuses = slices.DeleteFunc(o.statuses,
+			func(other *openStatus) bool { return other == s })
 		now := o.world.Set(model.Config)
 		if !answered || s.disturbed || len(s.states) == 0 ||
 			now.Term != s.term || now.Leader != s.node {
@@ -242,8 +245,8 @@ func (o *Oracle) AsksStatus(
 func (o *Oracle) followStatus(e *trace.Event) {
 	for _, s := range o.statuses {
 		switch e.Kind {
-		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerChose,
-			trace.BalancerDone:
+		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerRound,
+			trace.BalancerChose, trace.BalancerDone:
 			s.disturbed = s.disturbed || e.Node == s.node
 		case trace.Fault, trace.PointHit:
 			s.disturbed = s.disturbed || e.Node == s.node || e.Peer == s.node

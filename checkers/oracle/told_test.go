@@ -51,21 +51,29 @@ func TestStatus(t *testing.T) {
 	}
 	even := []*trace.Event{weigh("a", 100), weigh("b", 100), weigh("c", 100)}
 	heavy := []*trace.Event{weigh("a", 900), weigh("b", 0), weigh("c", 0)}
+	begun := trace.BalancerRoundEvent{
+		Shard: "config", Term: 1, Phase: trace.RoundBegun, Round: 8,
+	}
 	changed := append(even, trace.BalancerStateEvent{Shard: "config", Term: 1, Index: 2}.Event())
 	for name, c := range map[string]struct {
 		during    []*trace.Event
+		before    *trace.Event
 		has       map[string]int64
 		violation string
 		signature verdict.Signature
 	}{
-		"even":                     {even, nil, "", ""},
-		"heavy":                    {heavy, nil, "chunksImbalance", ""},
-		"heavy and told compliant": {heavy, nil, "", toldWrong},
-		"even and told otherwise":  {even, nil, "chunksImbalance", toldWrong},
-		"another violation":        {heavy, nil, "draining", toldWrong},
-		"not asked, and even":      {nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
-		"not asked, and heavy":     {nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong},
-		"changed meanwhile":        {changed, nil, "chunksImbalance", ""},
+		"even":                     {even, nil, nil, "", ""},
+		"heavy":                    {heavy, nil, nil, "chunksImbalance", ""},
+		"heavy and told compliant": {heavy, nil, nil, "", toldWrong},
+		"even and told otherwise":  {even, nil, nil, "chunksImbalance", toldWrong},
+		"another violation":        {heavy, nil, nil, "draining", toldWrong},
+		"not asked, and even":      {nil, nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
+		"not asked, and heavy": {
+			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong,
+		},
+		"changed meanwhile": {changed, nil, nil, "chunksImbalance", ""},
+		"a round chooses":   {heavy, begun.Event(), nil, "", ""},
+		"a round begins":    {append(heavy, begun.Event()), nil, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
@@ -75,6 +83,11 @@ func TestStatus(t *testing.T) {
 				return state
 			})
 			s.lines(t, "elected config.0 1 0 1:0")
+			if c.before != nil {
+				s.step++
+				c.before.Step, c.before.Node = s.step, "config.0"
+				s.o.Observe(c.before)
+			}
 			told := s.o.AsksStatus("test.docs", func() map[string]int64 { return c.has })
 			for _, e := range c.during {
 				s.step++

@@ -31,8 +31,8 @@ type unfencedCommit struct {
 	damage verdict.Damage
 }
 
-// noteUnfenced looks at a change of the catalogue at the moment it is written: the member that
-// leads the donor then, and has read the catalogue before, does not know of it. Nor does the shard
+// noteUnfenced looks at a change of the catalog at the moment it is written: the member that
+// leads the donor then, and has read the catalog before, does not know of it. Nor does the shard
 // to which the database has moved meanwhile, when an older movePrimary of 4.2 commits once more
 // (protocol 15).
 func (o *Oracle) noteUnfenced(e *trace.Event) {

@@ -26,7 +26,8 @@ func TestUnfencedCommits(t *testing.T) {
 			strings.Replace(moved, "table 1 2", "down a.0\ntable 1 2", 1), false,
 		},
 		"the donor's successor has led": {
-			strings.Replace(moved, "table 1 2", "down a.0\nelected a.1 2 1 1:1\ndown a.1\ntable 1 2", 1),
+			strings.Replace(moved, "table 1 2",
+				"down a.0\nelected a.1 2 1 1:1\ndown a.1\ntable 1 2", 1),
 			true,
 		},
 		"no majority has it": {

@@ -22,12 +22,14 @@ var (
 		Name:  "leaked-orphans",
 		About: "4.2: orphaned documents stayed on a shard until cleanupOrphaned removed them",
 	}
-	// ExecutedTwice concerns one key: the history of sessions is a shard's, and does not follow a
-	// collection that is dropped and made again on another.
+	// ExecutedTwice concerns one key: the history of sessions is a shard's. It does not follow a
+	// collection that is dropped and made again on another, and of each session only the newest
+	// statement moves with a chunk.
 	ExecutedTwice = KnownAnomaly{
 		Name: "executed-twice",
 		About: "a retried statement was executed on one shard, and again on another after its " +
-			"collection had been dropped and made again there",
+			"collection had been dropped and made again there, or after its client had given it " +
+			"up and gone on before its range moved there",
 	}
 )
 

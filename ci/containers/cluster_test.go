@@ -96,7 +96,8 @@ func buildImage(ctx context.Context, t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the program does not build: %v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"),
+		[]byte(dockerfile), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	provider, err := testcontainers.NewDockerProvider()

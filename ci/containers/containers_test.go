@@ -32,8 +32,8 @@ var (
 func needDocker(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("docker"); err != nil {
-		t.Fatal("there is no `docker` on this machine, which this test needs: install it (Debian: " +
-			"apt-get install docker.io) and start its engine")
+		t.Fatal("there is no `docker` on this machine, which this test needs: install it " +
+			"(Debian: apt-get install docker.io) and start its engine")
 	}
 	out, err := exec.Command("docker", "version", "--format", "{{.Server.Version}}").
 		CombinedOutput()
@@ -71,9 +71,11 @@ func TestAttack(t *testing.T) {
 
 func schedule() *scenario.Scenario {
 	return attack.Draw(attack.Params{
-		Seed: *seed, Target: attack.TargetName, Protocol: "8.0", Own: true, For: *lasts, Keys: 60, Rate: 200,
-		Topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
-		Moves:    time.Second, Between: 4 * time.Second,
+		Seed: *seed, Target: attack.TargetName, Protocol: "8.0", Own: true,
+		For: *lasts, Keys: 60, Rate: 200,
+		Topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3,
+			Routers: 2, Clients: 6},
+		Moves: time.Second, Between: 4 * time.Second,
 		Faults: (&cluster{}).Faults(),
 	})
 }
@@ -102,7 +104,8 @@ func judge(t *testing.T, s *scenario.Scenario, result *live.Result) {
 	if folder == "" {
 		folder = filepath.Join(t.TempDir(), "run")
 	}
-	if _, err := rundir.Save(folder, rundir.Record{Scenario: s, History: result.History}); err != nil {
+	if _, err := rundir.Save(folder,
+		rundir.Record{Scenario: s, History: result.History}); err != nil {
 		t.Error(err)
 	}
 	verdicts := attack.Judge(result.Record)

@@ -5,4 +5,7 @@
 //
 // Promise: without Docker the test fails with a sentence that says what is missing. Everything that
 // it starts ends with it: containers, networks and the image's containers carry its label.
+//
+// Refusal: it needs no registry and no network beyond the container engine, and judges only what
+// clients saw.
 package containers

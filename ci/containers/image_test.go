@@ -28,8 +28,8 @@ import (
 
 var image = flag.String("image", "", "attack a cluster of this image of MongoDB, such as mongo:8")
 
-// TestImage attacks a cluster of an image of the user's choice: two shards of three, a config server
-// of three, a router. It has not been run: no registry of images was at hand.
+// TestImage attacks a cluster of an image of the user's choice: two shards of three, a config
+// server of three, a router. It has not been run: no registry of images was at hand.
 func TestImage(t *testing.T) {
 	if *image == "" {
 		t.Skip("name an image, such as -image mongo:8")
@@ -45,8 +45,9 @@ func TestImage(t *testing.T) {
 	defer d.Close()
 	s := attack.Draw(attack.Params{
 		Seed: *seed, Target: attack.TargetName, For: *lasts, Keys: 60, Rate: 200,
-		Topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 6},
-		Moves:    5 * time.Second, Between: 8 * time.Second,
+		Topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3,
+			Routers: 1, Clients: 6},
+		Moves: 5 * time.Second, Between: 8 * time.Second,
 		Faults: []string{"kill", "terminate", "stop", "partition"},
 	})
 	result, err := live.Run(ctx, live.Options{Schedule: s, System: d, Servers: c,

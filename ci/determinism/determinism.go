@@ -2,10 +2,12 @@
 // give the same trace, in another process, with other settings of the runtime and on another
 // machine.
 //
-// It promises to see: go statements, select, channels, ranging over a map, the process's clock and
+// Promise: it reports go statements, select, channels, ranging over a map, the process's clock and
 // timers, recover, arithmetic on floats, printing of pointers, and imports through which chance or
-// the machine enter. It refuses to judge taste. It cannot see what a library does inside; the tests
-// that compare hashes across processes are there for that.
+// the machine enter.
+//
+// Refusal: it does not judge taste, and cannot see what a library does inside; the tests that
+// compare hashes across processes are there for that.
 //
 // A line that breaks a rule for a good reason says so above it or at its end:
 //

@@ -20,8 +20,8 @@ var homes = map[string]string{
 	"workloads":  "workloads",
 }
 
-// TestRecipesCompile builds the packages with every file of the recipes in its place. The tree stays
-// as it is.
+// TestRecipesCompile builds the packages with every file of the recipes in its place. The tree
+// stays as it is.
 func TestRecipesCompile(t *testing.T) {
 	const page = "docs/extending.md"
 	top, err := filepath.Abs(root)

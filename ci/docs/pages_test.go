@@ -1,7 +1,10 @@
-// Package docs holds the documents to the code: names of functions exist, every promise and
-// signature is explained, histories and scenarios in the text are read by the real readers, and
-// every command in README.md and docs/start.md does what the text shows. (Links are held by
-// ci/citations.)
+// Package docs holds the documents to the code.
+//
+// Promise: names of functions exist, every promise and signature is explained, histories and
+// scenarios in the text are read by the real readers, and every command in README.md and
+// docs/start.md does what the text shows.
+//
+// Refusal: it does not judge whether a text is true beyond that; links are held by ci/citations.
 package docs
 
 import (

@@ -115,8 +115,8 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// withSection is the page with a section of a checker at the end of its chapter, for people to go on
-// from.
+// withSection is the page with a section of a checker at the end of its chapter, for people to go
+// on from.
 func withSection(page string, c *checkers.Checker) string {
 	next := "\n## Promises about the end\n"
 	if slices.ContainsFunc(checkers.Catalogue(), sameName(c)) {

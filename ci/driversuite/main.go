@@ -8,6 +8,11 @@
 // Without an address it starts a simulated cluster. Nothing but Go modules is fetched. Any
 // difference from expected.txt, in either direction, is a failure: exit code 1. Exit code 2 means
 // that the tests could not be run.
+//
+// Promise: a test that is missing from expected.txt must pass, and one that is listed there must
+// fail.
+//
+// Refusal: it changes neither the driver nor its tests.
 package main
 
 import (

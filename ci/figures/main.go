@@ -2,8 +2,10 @@
 // known bugs, operations, faults, checkers and strategies. With -write it renews the table in
 // README.md.
 //
-// Promise: the counts come from the catalogues that the tool itself uses, so that a table which
+// Promise: the counts come from the catalogs that the tool itself uses, so that a table which
 // agrees with this command agrees with the build.
+//
+// Refusal: it counts entries, and says nothing of how good they are.
 package main
 
 import (

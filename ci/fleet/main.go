@@ -2,6 +2,10 @@
 // share the seeds, some of them are killed and started again with the same command, their folders
 // are merged, and the result is compared, seed for seed, with that of a single process.
 //
+// Promise: a seed that differs in its trace hash or verdict, or that is missing, is named.
+//
+// Refusal: it tries processes of one machine; machines that fail in other ways are not tried.
+//
 // Exit codes: 0 they are the same, 4 a process could not do its work, 5 they differ, 64 wrong
 // flags.
 package main

@@ -4,6 +4,10 @@
 //
 // It also measures how long strategies take to find them, and how small their failures can be made.
 //
+// Promise: a bug counts as found only by a checker that its about.txt names.
+//
+// Refusal: it says nothing about bugs that nobody has planted.
+//
 // Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that
 // is not on its list, or its failure was not made small as it should be, 64 wrong flags. Only
 // tables that are asked for are written.

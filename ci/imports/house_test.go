@@ -14,7 +14,7 @@ const (
 	mostImports = 20
 )
 
-// catalogues have one file for each of their entries.
+// catalogs have one file for each of their entries.
 var catalogues = []string{"faults", "workloads", "checkers"}
 
 // crowded are packages that import more than others may: a cluster is put together of everything

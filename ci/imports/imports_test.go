@@ -1,5 +1,9 @@
-// Package imports holds the package graph: who may use whom. A new arrow shows up in review as a
-// line of graph.golden.
+// Package imports holds the package graph: which package may import which.
+//
+// Promise: every import between packages is a line of graph.golden, so that a reviewer sees a new
+// one.
+//
+// Refusal: it does not judge whether an import is right.
 package imports
 
 import (

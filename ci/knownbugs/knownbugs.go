@@ -5,6 +5,8 @@
 //
 // Promise: nothing in the project's tree is written. A patch that no longer applies is an error,
 // never a bug that is quietly not there.
+//
+// Refusal: it runs nothing; whether a bug is found is for ci/gate.
 package knownbugs
 
 import (
@@ -24,7 +26,7 @@ import (
 type Bug struct {
 	// Name is the folder's name.
 	Name string
-	// Hazard is the row of the hazard catalogue it belongs to.
+	// Hazard is the row of the hazard catalog it belongs to.
 	Hazard string
 	// Title says in one sentence what is broken.
 	Title string
@@ -32,8 +34,8 @@ type Bug struct {
 	Seen []string
 	// Seeds is the budget: how many seeds it may take, or how many runs of a race sweep.
 	Seeds int
-	// Race names the activities of the race sweep that must find it, with commas between them; empty
-	// for random seeds.
+	// Race names the activities of the race sweep that must find it, with commas between them;
+	// empty for random seeds.
 	Race  string
 	patch string
 }
@@ -71,7 +73,8 @@ func read(about string) (Bug, error) {
 		field, value, ok := strings.Cut(line, ": ")
 		if !ok || !b.set(field, strings.TrimSpace(value)) {
 			return Bug{}, fmt.Errorf(
-				"%s:%d: %q is none of hazard, title, seen, seeds, race followed by a colon and a value",
+				"%s:%d: %q is none of hazard, title, seen, seeds, race followed by a colon and "+
+					"a value",
 				about, i+1, line,
 			)
 		}

@@ -3,6 +3,9 @@
 // protocol of the nodes.
 //
 // Refusal: it compares nothing; the machine, and what else runs on it, are the reader's to know.
+//
+// Promise: operations count only when they were acknowledged, and the cluster ends with the
+// command.
 package main
 
 import (

@@ -4,7 +4,7 @@
 // Promise: it fails when a bug is not found within its budget by a checker that should see it, and
 // prints how long each took. The program that attacks and judges has no bug.
 //
-// Refusal: only bugs of the list are tried: many of the catalogue show only inside of a node, where
+// Refusal: only bugs of the list are tried: many of the catalog show only inside of a node, where
 // an attack does not look.
 package main
 

@@ -22,7 +22,7 @@ var left = map[string]string{
 	"system":              "puts clusters together in a world, and lets oracles look at them",
 	"system/sim":          "the world: its mutants break the judge, not the accused",
 	"system/env":          "what the system may ask of a world, and what every wait rests on",
-	"system/failpoint":    "the catalogue of sites, which only names them",
+	"system/failpoint":    "the catalog of sites, which only names them",
 	"system/codec":        "makes bytes of messages, for a world to prove that nodes share nothing",
 	"codec.go":            "the same, of one package",
 	"system/protocoltest": "tests",

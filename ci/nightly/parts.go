@@ -102,7 +102,8 @@ func (n *night) knownBugs(ctx context.Context) (string, error) {
 	for i := range most {
 		names = append(names, bugs[(n.number*most+i)%len(bugs)].Name)
 	}
-	if _, err := n.run(ctx, "go", "run", "./ci/gate", "-bug", strings.Join(names, ",")); err != nil {
+	if _, err := n.run(ctx, "go", "run", "./ci/gate", "-bug",
+		strings.Join(names, ",")); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d of %d found within their budgets: %s", most, len(bugs),

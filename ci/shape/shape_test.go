@@ -1,5 +1,9 @@
-// Package shape holds the code to the size at which it can be taken in: functions of at most 70
-// lines, files of at most 400, a comment on every package and every exported name.
+// Package shape holds the code to a size that a reader can take in.
+//
+// Promise: functions have at most 70 lines, files at most 400, and every package and every exported
+// name has a comment.
+//
+// Refusal: tests are not measured.
 package shape
 
 import (

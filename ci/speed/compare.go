@@ -29,7 +29,8 @@ func (c *comparison) run() error {
 	defer c.command("git", "worktree", "remove", "--force", tree).Run()
 	now := filepath.Join(folder, "now")
 	for out, source := range map[string]string{old: tree, now: c.root} {
-		if err := c.command("go", "build", "-C", source, "-o", out, "./cmd/shardproof").Run(); err != nil {
+		if err := c.command("go", "build", "-C", source, "-o", out,
+			"./cmd/shardproof").Run(); err != nil {
 			return fmt.Errorf("%s cannot be built: %w", source, err)
 		}
 	}

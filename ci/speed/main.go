@@ -3,9 +3,11 @@
 // it runs the same seeds on a build of that commit and on this tree in turn, and fails when this
 // tree takes more processor time than -most times that of the commit.
 //
-// Promise: steps and allocations are those of fixed seeds run by one worker, so that a test can hold
-// them; times are compared as ratios of runs that follow each other on one machine, and are never
-// promised.
+// Promise: steps and allocations are those of fixed seeds run by one worker, so that a test can
+// hold them; times are compared as ratios of runs that follow each other on one machine, and are
+// never promised.
+//
+// Refusal: it does not say where time is lost; profiles and ci/steps do.
 package main
 
 import (
@@ -29,7 +31,8 @@ const (
 func main() {
 	root := flag.String("root", ".", "the project's top folder")
 	write := flag.Bool("write", false, "renew the table in docs/speed.md instead of printing it")
-	byPart := flag.Bool("parts", false, "measure processor time by part instead of steps and memory")
+	byPart := flag.Bool("parts", false,
+		"measure processor time by part instead of steps and memory")
 	against := flag.String("against", "", "compare processor time with that of a commit")
 	most := flag.Float64("most", 1.1, "with -against: the highest ratio that is no failure")
 	runs := flag.Int("runs", 5, "with -against: how many pairs of runs")

@@ -63,7 +63,8 @@ func measure(name string, draw func(uint64) *scenario.Scenario) (row, error) {
 		if seed == unmeasured+1 {
 			runtime.ReadMemStats(&before)
 		}
-		result, err := runner.Run(draw(seed), runner.Options{Targets: harness.Targets(), Pool: pool})
+		result, err := runner.Run(draw(seed),
+			runner.Options{Targets: harness.Targets(), Pool: pool})
 		if err != nil {
 			return r, fmt.Errorf("seed %d of %s: %w", seed, name, err)
 		}

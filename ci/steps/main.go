@@ -4,6 +4,8 @@
 // Promise: the numbers of steps are exact, the same in every process. Times are those of this
 // machine, with the cost of measuring in them (about 0.1 microseconds a step); what happens between
 // two steps is attributed to the first.
+//
+// Refusal: it compares nothing; run it before and after a change.
 package main
 
 import (

@@ -4,6 +4,9 @@
 //
 // Promise: one line a run, always in the same order, whatever the number of cores. Nothing else is
 // printed on standard output.
+//
+// Refusal: equal hashes say that two builds did the same in these runs, and nothing about other
+// runs.
 package main
 
 import (

@@ -50,8 +50,8 @@ func (f *flags) one(c *cobra.Command, name string, s *scenario.Scenario) (checke
 		return "", &failure{exitFailed, fmt.Errorf("%w; what is left is in %s", err, work)}
 	}
 	if result.Interrupted {
-		return "", &failure{exitInterrupted, errors.New("interrupted; what was done until then is in " +
-			path)}
+		return "", &failure{exitInterrupted,
+			errors.New("interrupted; what was done until then is in " + path)}
 	}
 	outcome := checkers.Worst(r.verdicts).Outcome
 	report(c.OutOrStdout(), r, outcome, time.Since(began))

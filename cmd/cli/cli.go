@@ -156,7 +156,8 @@ func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 			flagMistake(c, err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
-		newReport(t), newCheck(), newMemory(), newMerge(t), newSelfcheck(t), newUpgrade(), newList(t))
+		newReport(t), newCheck(), newMemory(), newMerge(t), newSelfcheck(t),
+		newUpgrade(), newList(t))
 	root.AddCommand(own...)
 	tellMachines(root)
 	completeValues(root, t)

@@ -32,7 +32,7 @@ type exploreJob struct {
 	searchState
 	earlier searchState
 	found   []string  // folders of failing runs of this command
-	at      time.Time // when it came upon something new
+	at      time.Time // when it last found something new
 	err     error
 }
 

@@ -78,7 +78,8 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.journal.Close())
 	}
-	if _, err = rundir.ReadKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
+	if _, err = rundir.ReadKept(filepath.Join(out, searchFile), searchSchema,
+		&k.state); err == nil {
 		err = errors.Join(k.readSituations(), k.readCorpus())
 	}
 	if err != nil {

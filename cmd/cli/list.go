@@ -48,6 +48,7 @@ name it prints all lists, one below the other.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&system, "target", "", "the system under test; by default the sharded store")
+	c.Flags().StringVar(&system, "target", "",
+		"the system under test; by default the sharded store")
 	return c
 }

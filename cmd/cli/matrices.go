@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/harness/rundir"
 )
 
@@ -60,4 +62,12 @@ func withSection(text, name, section string) string {
 		return text + "\n" + section
 	}
 	return before + section + after
+}
+
+// indented is lines of cells as columns, two to the right.
+func indented(lines string) string {
+	var out bytes.Buffer
+	rows := strings.TrimSuffix(lines, "\n")
+	terminal.Columns(&out, "  "+strings.ReplaceAll(rows, "\n", "\n  ")+"\n")
+	return out.String()
 }

@@ -40,8 +40,8 @@ func newRace(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "race",
 		Short: "hold one activity at each of its sites until another has passed each of its own",
-		Long: `Race runs two activities of the store, such as the donor side of a migration and range
-deletion, at the same time in a small cluster. It holds the first at one of its failpoint sites,
+		Long: `Race runs two activities of the store, such as the donor side of a migration and
+range deletion, at the same time in a small cluster. It holds the first at one of its failpoint sites,
 starts the second, and releases the first when the second reaches a chosen site of its own. There is
 one run for every site of the first with every site that the second reaches. In further runs the
 hold outlasts every timeout, or the held node steps down meanwhile. The pairs of activities take

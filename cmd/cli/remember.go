@@ -111,7 +111,8 @@ func (r *remembering) startOver(journal string, notes io.Writer) error {
 	}
 	if text, err := os.ReadFile(journal); err == nil {
 		fmt.Fprintf(notes, "%s: a new campaign begins; the one before had finished %d seeds, and "+
-			"--continue would have resumed it\n", programName(), strings.Count(string(text), "\n")-1)
+			"--continue would have resumed it\n", programName(),
+			strings.Count(string(text), "\n")-1)
 	}
 	for _, old := range []string{journal, total} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -40,10 +40,11 @@ func newReplay(targets target.Set) *cobra.Command {
 		Long: `Replay runs the scenario of a seed, a file or a saved run. For a saved run it
 also compares the trace hash with the recorded one; if they differ, it names the first event that
 differs and exits with code 3.`,
-		Example: "  shardproof replay --profile contended 4711\n  shardproof replay " +
-			"out/lost-write-4711\n  shardproof replay --explain out/lost-write-4711\n  shardproof " +
-			"replay --trace trace.txt scenario.txt\n  shardproof replay --failpoint " +
-			"'donor.persistDecision.before=1*return(\"crash\")' scenario.txt",
+		Example: `  shardproof replay --profile contended 4711
+  shardproof replay out/lost-write-4711
+  shardproof replay --explain out/lost-write-4711
+  shardproof replay --trace trace.txt scenario.txt
+  shardproof replay --failpoint 'donor.persistDecision.before=1*return("crash")' scenario.txt`,
 		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
 	}
@@ -117,8 +118,8 @@ func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
 	for _, id := range r.IdleFaults() {
-		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before the "+
-			"faults ended\n", id)
+		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before "+
+			"the faults ended\n", id)
 	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {

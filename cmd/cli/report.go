@@ -41,9 +41,10 @@ what was reached and whether it held, saturation, the slowest seeds, and how bal
 The timeline of a real cluster (timeline.jsonl) becomes throughput and latency, with faults.
 
 The page of a folder goes into the folder, and replaces an older page of this command there.`,
-		Example: "  shardproof report out/lost-write-4711\n  shardproof report --page run.html 4711",
-		Args:    exactlyOne("the folder of a saved run, a scenario file or a seed"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.write(c, args[0]) },
+		Example: `  shardproof report out/lost-write-4711
+  shardproof report --page run.html 4711`,
+		Args: exactlyOne("the folder of a saved run, a scenario file or a seed"),
+		RunE: func(c *cobra.Command, args []string) error { return f.write(c, args[0]) },
 	}
 	f.seedFlags(c)
 	c.Flags().StringVar(&f.page, "page", "",

@@ -89,7 +89,8 @@ func migrationsText(s *runner.Counters) string {
 	return fmt.Sprintf("%s started: %s committed, %s aborted, %s ended without a decision; "+
 		"recovery completed %s", withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
 		withCommas(uint64(s.Aborted)),
-		withCommas(uint64(max(0, s.Started-s.Committed-s.Aborted))), withCommas(uint64(s.Recovered)))
+		withCommas(uint64(max(0, s.Started-s.Committed-s.Aborted))),
+		withCommas(uint64(s.Recovered)))
 }
 
 func interruptedText(s *campaign.Summary) string {

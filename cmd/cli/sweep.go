@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -111,13 +110,6 @@ func sweepKinds() string {
 		}
 	}
 	return indented(all.String())
-}
-
-// indented is lines of cells as columns, two to the right.
-func indented(lines string) string {
-	var out bytes.Buffer
-	terminal.Columns(&out, "  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
-	return out.String()
 }
 
 func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
@@ -230,7 +222,8 @@ func (j *sweepJob) open(base *runner.Result) error {
 			return errors.Join(err, j.journal.Close())
 		}
 	}
-	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+	if _, err := rundir.ReadKept(filepath.Join(j.out, spentFile), spentSchema,
+		&j.before); err != nil {
 		return errors.Join(err, j.journal.Close())
 	}
 	for _, line := range j.journal.Lines {
@@ -341,7 +334,8 @@ func (j *sweepJob) finish(c *cobra.Command) error {
 		return err
 	}
 	name := j.name()
-	return errors.Join(err, renewSection(j.flags.matrices, matricesHead, name, j.section(name, rows)))
+	return errors.Join(err,
+		renewSection(j.flags.matrices, matricesHead, name, j.section(name, rows)))
 }
 
 // parts says what of it earlier commands have done.

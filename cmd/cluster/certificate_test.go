@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// certificate is a program for scripts, `certificate CERT KEY`: it writes a certificate for loopback
-// that has signed itself, and its key.
+// certificate is a program for scripts, `certificate CERT KEY`: it writes a certificate for
+// loopback that has signed itself, and its key.
 func certificate() int {
 	if err := writeCertificate(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -36,7 +36,8 @@ func writeCertificate(cert, key string) error {
 		IsCA:         true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
-	public, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	public, err := x509.CreateCertificate(rand.Reader, template, template,
+		&secret.PublicKey, secret)
 	if err != nil {
 		return err
 	}

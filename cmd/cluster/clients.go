@@ -78,7 +78,8 @@ func (a *access) open() (users *wire.Users, encryption *tls.Config, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("the certificate cannot be used: %w", err)
 		}
-		encryption = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+		encryption = &tls.Config{MinVersion: tls.VersionTLS12,
+			Certificates: []tls.Certificate{pair}}
 	}
 	return users, encryption, nil
 }

@@ -24,8 +24,8 @@ func newNode() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "node FILE",
 		Short: "run one node in the foreground, from its configuration file",
-		Long: `Runs one node until SIGTERM, on which a primary steps down first, or SIGINT, which ends it
-at once. It logs to standard error, one JSON object per line.`,
+		Long: `Runs one node until SIGTERM, on which a primary steps down first, or SIGINT, which
+ends it at once. It logs to standard error, one JSON object per line.`,
 		Args: one("the configuration file of a node (node.json)"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			cfg, err := process.Load(args[0])
@@ -75,7 +75,8 @@ func newEvents() *cobra.Command {
 			folder := filepath.Join(args[0], process.EventsFolder)
 			if _, err := os.Stat(folder); err != nil {
 				return &failure{exitUsage, fmt.Errorf("%s is not the folder of a node, such as "+
-					"CLUSTER/nodes/shard-a.0: it holds no folder %q", args[0], process.EventsFolder)}
+					"CLUSTER/nodes/shard-a.0: it holds no folder %q", args[0],
+					process.EventsFolder)}
 			}
 			err := eventlog.Read(folder, func(incarnation int, e *trace.Event) error {
 				line, err := json.Marshal(struct {

@@ -163,8 +163,8 @@ func (p *plan) signal(id env.NodeID, s syscall.Signal) error {
 	pid, is := p.running(id)
 	for deadline := time.Now().Add(bootTime); is && pid <= 0; pid, is = p.running(id) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("a process uses the folder of %s, but has not written its process ID "+
-				"yet; try again", id)
+			return fmt.Errorf("a process uses the folder of %s, but has not written its process "+
+				"ID yet; try again", id)
 		}
 		time.Sleep(pollEvery)
 	}

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// session is a program for scripts, `session FOLDER URI ACTION`: MongoDB's driver for Go as a client
-// of the cluster in the folder, whose router takes the place of ROUTER in the URI.
+// session is a program for scripts, `session FOLDER URI ACTION`: MongoDB's driver for Go as a
+// client of the cluster in the folder, whose router takes the place of ROUTER in the URI.
 func session() int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -19,8 +19,8 @@ func newStop() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stop FOLDER",
 		Short: "stop a cluster, or some of its nodes",
-		Long: `Stops every process of the cluster at once. No primary steps down first; nothing that a
-majority acknowledged is lost. With --node, a primary among the nodes steps down first.`,
+		Long: `Stops every process of the cluster at once. No primary steps down first; nothing that
+a majority acknowledged is lost. With --node, a primary among the nodes steps down first.`,
 		Args: one("the folder of a cluster"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			p, err := load(args[0])

@@ -2,6 +2,8 @@
 // be, and with a planted bug. It shows how a program for another system has all commands.
 //
 // Promise: it has all commands of cmd/cli.
+//
+// Refusal: the store is an example, and no bugs but the planted one are of interest.
 package main
 
 import (

@@ -26,16 +26,21 @@ const evil = `<script>alert(1)</script>"'`
 func fill(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for i, run := range []string{"lost-write-1" + strings.ReplaceAll(evil, "/", ""), "lost-write-2"} {
-		verdict, err := json.Marshal(map[string]any{"schema": rundir.VerdictSchema, "verdict": []any{
-			map[string]any{"checker": "linearizability", "outcome": "fail", "promise": "kept" + evil,
-				"violations": []any{map[string]any{"signature": "lost-write", "broke": "gone" + evil}}},
-		}})
+	first := "lost-write-1" + strings.ReplaceAll(evil, "/", "")
+	for i, run := range []string{first, "lost-write-2"} {
+		verdict, err := json.Marshal(map[string]any{"schema": rundir.VerdictSchema,
+			"verdict": []any{
+				map[string]any{"checker": "linearizability", "outcome": "fail",
+					"promise": "kept" + evil,
+					"violations": []any{map[string]any{"signature": "lost-write",
+						"broke": "gone" + evil}}},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, dir, "memory/"+run+"/verdict.json", string(verdict))
-		write(t, dir, "memory/"+run+"/env.json", `{"go":"go1","os":"linux","arch":"x","hash":"0","steps":1}`)
+		write(t, dir, "memory/"+run+"/env.json",
+			`{"go":"go1","os":"linux","arch":"x","hash":"0","steps":1}`)
 		write(t, dir, "memory/"+run+"/story.md", fmt.Sprintf("the story of run%d %s", i, evil))
 		write(t, dir, "memory/"+run+"/scenario.txt", fmt.Sprintf("seed 1\nline %d %s\n", i, evil))
 		write(t, dir, "memory/"+run+"/report.html", "<script>1</script>")
@@ -45,7 +50,8 @@ func fill(t *testing.T) string {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	if _, err := m.Failed("lost-write/"+evil, failuredb.Sighting{At: at, Seed: 1}, "lost-write-2"); err != nil {
+	if _, err := m.Failed("lost-write/"+evil, failuredb.Sighting{At: at, Seed: 1},
+		"lost-write-2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
@@ -104,11 +110,12 @@ func TestPages(t *testing.T) {
 	for target, wants := range map[string][]string{
 		"/": {"lost-write", ">2</td>", "<svg", "failing seeds", "What could not be read",
 			"broken/verdict.json"},
-		"/signature?s=lost-write":                             {"memory/lost-write-2", "gone&lt;script&gt;"},
+		"/signature?s=lost-write": {"memory/lost-write-2",
+			"gone&lt;script&gt;"},
 		"/signature?s=" + url.QueryEscape("lost-write/"+evil): {"memory/lost-write-2"},
-		"/search?q=run1":                                      {"”: 1<", "memory/lost-write-2"},
-		"/search?q=" + url.QueryEscape(`"run1" OR (`+evil):    {"”: 0<"},
-		"/run?p=" + first:                                     {"the story of run0", "trace hash 0", "<iframe"},
+		"/search?q=run1": {"”: 1<", "memory/lost-write-2"},
+		"/search?q=" + url.QueryEscape(`"run1" OR (`+evil): {"”: 0<"},
+		"/run?p=" + first: {"the story of run0", "trace hash 0", "<iframe"},
 		"/compare?a=" + first + "&b=memory/lost-write-2": {
 			"<mark>line 0", "<mark>line 1", "seed 1", "the story of run1"},
 	} {
@@ -136,7 +143,8 @@ func TestOnlyWhatItShould(t *testing.T) {
 		t.Errorf("a file of a run: %d %s", code, text)
 	}
 	for _, target := range []string{
-		"/file/../" + filepath.Base(dir) + "-secret", "/file/%2e%2e/" + filepath.Base(dir) + "-secret",
+		"/file/../" + filepath.Base(dir) + "-secret",
+		"/file/%2e%2e/" + filepath.Base(dir) + "-secret",
 		"/file//etc/passwd", "/file/memory", "/run?p=..", "/run?p=broken", "/nothing",
 	} {
 		if code, text := get(t, h, target); code < 300 || strings.Contains(text, "secret\n") {

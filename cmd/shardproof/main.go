@@ -3,6 +3,8 @@
 //
 // Promise: it has all commands of cmd/cli, for the systems that come with this module, and those of
 // cmd/cluster, which run the store as real processes, and of cmd/serve, which shows what was found.
+//
+// Refusal: it has no logic of its own; every command is in a package below.
 package main
 
 import (

@@ -1,5 +1,10 @@
 // Package suggest turns a name that nobody knows into a sentence that helps: it names the nearest
 // known ones and the command that lists them all.
+//
+// Promise: a sentence names at most a few known names, nearest first, and none that is too far away
+// to be meant.
+//
+// Refusal: it never takes a likely name for the one that was given.
 package suggest
 
 import (

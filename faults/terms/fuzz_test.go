@@ -2,7 +2,8 @@ package terms
 
 import "testing"
 
-// FuzzTerms enables whatever there is: it is accepted or refused, and what is accepted can be passed.
+// FuzzTerms enables whatever there is: it is accepted or refused, and what is accepted can be
+// passed.
 func FuzzTerms(f *testing.F) {
 	f.Add(`30%2*return("crash")->pause`)
 	f.Add(`1*return("crash"`)

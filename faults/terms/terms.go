@@ -81,8 +81,8 @@ func enable(f *pingcap.Failpoint, term string) (err error) {
 	defer func() {
 		//shardproof:allow recover no task runs here: a text is parsed
 		if recover() != nil {
-			err = fmt.Errorf("%q is not a term: a bracket or a quotation mark may be missing, as in "+
-				"1*return(\"crash\")", term)
+			err = fmt.Errorf("%q is not a term: a bracket or a quotation mark may be missing, as "+
+				"in 1*return(\"crash\")", term)
 		}
 	}()
 	return f.Enable(term)
@@ -132,7 +132,8 @@ func checkAction(action string) error {
 	text, err := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"))
 	if err != nil {
 		return errors.New(
-			`return needs a text: return("crash"), "stepdown", "error=Code", "pause=50ms", "delay=50ms" or "until=<failpoint>"`,
+			`return needs a text: return("crash"), "stepdown", "error=Code", "pause=50ms", ` +
+				`"delay=50ms" or "until=<failpoint>"`,
 		)
 	}
 	_, err = parseEffect(text)

@@ -1,6 +1,6 @@
 // Package activity divides what the sharded store does into activities: serving requests, each part
-// of a migration, each recovery, range deletion, operations on collections, the balancer, and so on.
-// Each is a group of failpoint sites and a script that passes through them.
+// of a migration, each recovery, range deletion, operations on collections, the balancer, and so
+// on. Each is a group of failpoint sites and a script that passes through them.
 //
 // Promise: every site of the store belongs to exactly one activity. A script is a small scenario
 // that runs by itself, and any two of them can be laid over each other: they share one cluster, one

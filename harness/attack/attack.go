@@ -45,8 +45,8 @@ type Params struct {
 	// Moves is how long on average from one movement to the next; 0: nothing moves, and the chunks
 	// stay as they are.
 	Moves time.Duration
-	// Faults are the kinds to draw from, and Between how long on average from one to the next; none:
-	// there are no faults.
+	// Faults are the kinds to draw from, and Between how long on average from one to the next;
+	// none: there are no faults.
 	Faults  []string
 	Between time.Duration
 	// Settings are for the servers. Own servers have more drawn for them: short delays, that

@@ -56,7 +56,8 @@ func TestDrawsEveryKind(t *testing.T) {
 	drawn := make(map[string]bool)
 	for seed := range uint64(20) {
 		s := attack.Draw(attack.Params{
-			Seed: seed, For: time.Minute, Keys: 20, Faults: attack.KindNames(), Between: time.Second,
+			Seed: seed, For: time.Minute, Keys: 20, Faults: attack.KindNames(),
+			Between:  time.Second,
 			Topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2},
 		})
 		for _, f := range s.Faults {
@@ -183,7 +184,8 @@ func TestViolations(t *testing.T) {
 	}
 	ended := attack.Record{History: finals(0, 1, 2), Keys: 3, Final: 4,
 		Ended: []attack.Ended{{Node: "shard-a.0", Why: "an assertion"}}}
-	if got := attack.Signatures(attack.Judge(ended)); !slices.Equal(got, []string{"process-ended"}) {
+	if got := attack.Signatures(attack.Judge(ended)); !slices.Equal(got,
+		[]string{"process-ended"}) {
 		t.Errorf("the signatures are %v", got)
 	}
 }

@@ -151,8 +151,8 @@ var _ = declare(110, Kind{
 
 var _ = declare(120, Kind{
 	Name: "full-disk",
-	About: "no file of the process may grow, as on a disk that is full; what it cannot store ends " +
-		"it, and it is started again when the fault ends",
+	About: "no file of the process may grow, as on a disk that is full; what it cannot store " +
+		"ends it, and it is started again when the fault ends",
 	Aim: AtNode, Ends: true,
 	draw: func(d *drawing, f *scenario.Fault) {
 		f.Target, f.For = d.replica("node"), d.between("for", 500*time.Millisecond, 3*time.Second)

@@ -5,6 +5,8 @@
 // Promise: every seed it started and finished is in the summary; a share of the seeds is run twice
 // and the trace hashes are compared; a failure is reported when it happens; when the campaign stops
 // early, partial results are kept.
+//
+// Refusal: it does not search: seeds run in order, and no result changes what runs next.
 package campaign
 
 import (

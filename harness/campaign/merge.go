@@ -22,8 +22,8 @@ type PlanError struct {
 
 // Error names the folders and what differs.
 func (e *PlanError) Error() string {
-	return fmt.Sprintf("%s and %s are not of one campaign: the %s is %q in the first and %q in the "+
-		"second; merge what the same program was asked to do with the same flags",
+	return fmt.Sprintf("%s and %s are not of one campaign: the %s is %q in the first and %q in "+
+		"the second; merge what the same program was asked to do with the same flags",
 		e.Folders[0], e.Folders[1], e.What, e.Values[0], e.Values[1])
 }
 
@@ -35,8 +35,8 @@ type OverlapError struct {
 
 // Error names the folders and the seeds.
 func (e *OverlapError) Error() string {
-	return fmt.Sprintf("%s and %s have both run %s; give every machine seeds of its own, and leave "+
-		"one of the folders out", e.Folders[0], e.Folders[1], RangesText(e.Seeds))
+	return fmt.Sprintf("%s and %s have both run %s; give every machine seeds of its own, and "+
+		"leave one of the folders out", e.Folders[0], e.Folders[1], RangesText(e.Seeds))
 }
 
 // DivergedError says that two machines ran the same seed with the same build, and that it took

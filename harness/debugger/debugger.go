@@ -77,7 +77,7 @@ func init() {
 			func(s *Stepper, a []string) (string, error) { return s.move(a, -1) },
 		},
 		{
-			"goto", "STEP | TIME", "the first event at or after a step, or a time such as 1.88s",
+			"goto", "STEP | TIME", "the first event at or after a step or a time (1.88s), or the last one",
 			(*Stepper).jump,
 		},
 		{
@@ -87,7 +87,8 @@ func init() {
 		},
 		{
 			"who", "KEY [NS]",
-			"who owns a key, according to the catalog and each node, and its value on each", (*Stepper).who,
+			"who owns a key, according to the catalog and each node, and its value on each",
+			(*Stepper).who,
 		},
 		{
 			"show", "[PART]", "the state of the cluster, or of a part of it",
@@ -167,14 +168,23 @@ func (s *Stepper) jump(words []string) (string, error) {
 		return "", errors.New("goto needs a step such as 1853, or a time such as 171ms")
 	}
 	if d, err := time.ParseDuration(words[0]); err == nil && words[0] != "0" {
-		return s.first(func(e *trace.Event) bool { return e.At >= int64(d) })
+		return s.reach(func(e *trace.Event) bool { return e.At >= int64(d) })
 	}
 	step, err := strconv.ParseUint(words[0], 10, 64)
 	if err != nil {
 		return "", fmt.Errorf("goto needs a step such as 1853, or a time such as 171ms, not %q",
 			words[0])
 	}
-	return s.first(func(e *trace.Event) bool { return e.Step >= step })
+	return s.reach(func(e *trace.Event) bool { return e.Step >= step })
+}
+
+// reach is first, and says when the run ends before the place.
+func (s *Stepper) reach(is func(e *trace.Event) bool) (string, error) {
+	text, err := s.first(is)
+	if n := len(s.events()); n > 0 && !is(&s.events()[n-1]) {
+		text = "the run ends before that; this is its last event:\n" + text
+	}
+	return text, err
 }
 
 // first goes to the first event of which is true, which holds for all that follow it; the last

@@ -84,8 +84,8 @@ func kindText(e *trace.Event) string {
 	return e.Kind.String()
 }
 
-// callersTold is how many functions a place is told with: the one that does it mostly serves several
-// callers.
+// callersTold is how many functions a place is told with: the one that does it mostly serves
+// several callers.
 const callersTold = 3
 
 // PlaceText is a place in the code and where it was called from, as file and line.

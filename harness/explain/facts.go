@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Contradictions about no document rest on facts: what the catalogue said, what operators said of
+// Contradictions about no document rest on facts: what the catalog said, what operators said of
 // shards, zones and the balancer, and what a node believed. A fact's cause is the last event that
 // made it so.
 
@@ -136,7 +136,7 @@ func (s *slice) shardsNamed() (names []string) {
 // changesTold is how many changes before and after a moment are told.
 const changesTold = 2
 
-// changes follows a contradiction about the catalogue that is proven by moments alone: what was
+// changes follows a contradiction about the catalog that is proven by moments alone: what was
 // written about its collection, or its shards, before and after, and when a majority had it.
 func (s *slice) changes(i int) {
 	s.indexed = true
@@ -175,7 +175,7 @@ func (s *slice) aboutMigration() bool {
 	})
 }
 
-// covered is the moment at which a majority of the config server has a write of the catalogue.
+// covered is the moment at which a majority of the config server has a write of the catalog.
 func (s *slice) covered(at int) {
 	for i := at; i < len(s.events); i++ {
 		e := &s.events[i]
@@ -187,7 +187,7 @@ func (s *slice) covered(at int) {
 }
 
 // beliefs follows nodes that the contradiction names, when it is about what they hold in the end:
-// what each learnt last of who owns what, what was written since, and what befell its replica set.
+// what each learnt last of who owns what, what was written since, and what happened to its replica set.
 func (s *slice) beliefs() {
 	for _, node := range s.nodesNamed() {
 		i := s.last(len(s.events), func(e *trace.Event) bool {
@@ -210,7 +210,7 @@ func (s *slice) beliefs() {
 	}
 }
 
-// changesOf says whether a write of the catalogue gives a shard something or takes it away.
+// changesOf says whether a write of the catalog gives a shard something or takes it away.
 func (s *slice) changesOf(e *trace.Event, shard string) bool {
 	if slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Shard == shard }) {
 		return true

@@ -167,7 +167,7 @@ func (s *slice) belief(i int, of *trace.Event) {
 	}
 }
 
-// movedBy is the migration that a write of the catalogue carries out.
+// movedBy is the migration that a write of the catalog carries out.
 func movedBy(e *trace.Event) string {
 	if e.Kind != trace.CatalogWritten {
 		return ""
@@ -315,7 +315,7 @@ func (s *slice) keyed(e *trace.Event) bool {
 	})
 }
 
-// placementWeight is how much a write of the catalogue matters to a document that it leaves intact.
+// placementWeight is how much a write of the catalog matters to a document that it leaves intact.
 func placementWeight(e *trace.Event) Weight {
 	if movedBy(e) == "" {
 		return Ambient
@@ -323,7 +323,7 @@ func placementWeight(e *trace.Event) Weight {
 	return Telling
 }
 
-// concerns says whether a write of the catalogue places one of the documents.
+// concerns says whether a write of the catalog places one of the documents.
 func (s *slice) concerns(e *trace.Event) bool {
 	return slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
 		return s.inside(e.NS, c.Min, c.Max)

@@ -118,7 +118,7 @@ func (s *slice) write(i int) string {
 	return text
 }
 
-// placement tells a write of the catalogue by what it says of the documents.
+// placement tells a write of the catalog by what it says of the documents.
 func (s *slice) placement(e *trace.Event) string {
 	var of []trace.Chunk
 	for _, c := range e.Chunks {

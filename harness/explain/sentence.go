@@ -182,7 +182,8 @@ func balancerText(e *trace.Event) string {
 		}
 		return "the balancer's mode is set to " + e.State() + windowText(e.Window()) + closed
 	case trace.BalancerRound:
-		return fmt.Sprintf("round %d of the balancer on %s has %s", e.Round(), e.Node, e.RoundPhase())
+		return fmt.Sprintf("round %d of the balancer on %s has %s", e.Round(),
+			e.Node, e.RoundPhase())
 	case trace.BalancerDone:
 		return "the balancer's request " + e.Request() + " has ended: " + e.Outcome()
 	case trace.BalancerStopped:

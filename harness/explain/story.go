@@ -11,7 +11,7 @@
 // record; the identifiers of migrations, tasks, cursors and sessions stand for it.
 //
 // A contradiction about no document rests on facts, and its cause is the last event that made each
-// of them so: the write that made a row of the catalogue, what operators said of a shard, a zone or
+// of them so: the write that made a row of the catalog, what operators said of a shard, a zone or
 // the balancer, the round in which the balancer chose, the last table that a node installed, the
 // change that gave a version which a refusal names.
 //

@@ -26,17 +26,18 @@ func (s *slice) tableBefore(i int, ns string) (table []row) {
 			table = nil
 		}
 		for _, c := range e.Chunks {
-			table = slices.DeleteFunc(table, func(r row) bool { return r.Min < c.Max && c.Min < r.Max })
+			table = slices.DeleteFunc(table,
+				func(r row) bool { return r.Min < c.Max && c.Min < r.Max })
 			table = append(table, row{c, at})
 		}
 	}
 	return table
 }
 
-// rowsTold is how many changes of the rows before a write of the catalogue are told.
+// rowsTold is how many changes of the rows before a write of the catalog are told.
 const rowsTold = 3
 
-// rowsBefore follows a contradiction in the catalogue itself: the writes that made the rows which
+// rowsBefore follows a contradiction in the catalog itself: the writes that made the rows which
 // this one changes.
 func (s *slice) rowsBefore(i int, of *trace.Event) {
 	if len(s.docs) > 0 {
@@ -53,7 +54,7 @@ func (s *slice) rowsBefore(i int, of *trace.Event) {
 
 func (r row) overlaps(c trace.Chunk) bool { return r.Min < c.Max && c.Min < r.Max }
 
-// rewritten tells a write of the catalogue that contradicts something with what its rows were
+// rewritten tells a write of the catalog that contradicts something with what its rows were
 // before.
 func (s *slice) rewritten(i int) string {
 	e := &s.events[i]

@@ -100,9 +100,10 @@ func (s *slice) refused() {
 	}
 	for i := range s.events {
 		e := &s.events[i]
-		if e.Kind == trace.CatalogWritten && slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
-			return namesIt(s.about.Text, fmt.Sprintf("%d|%d||%s", c.Major, c.Minor, c.Epoch))
-		}) {
+		if e.Kind == trace.CatalogWritten &&
+			slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
+				return namesIt(s.about.Text, fmt.Sprintf("%d|%d||%s", c.Major, c.Minor, c.Epoch))
+			}) {
 			s.choose(i, Close)
 		}
 	}

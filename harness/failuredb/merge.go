@@ -27,7 +27,8 @@ func Merge(to string, from []string) error {
 	if err != nil || len(past)+len(now) == 0 {
 		return err
 	}
-	m := &merging{to: to, seen: map[string]bool{}, names: map[string]string{}, kept: map[string]int{}}
+	m := &merging{to: to, seen: map[string]bool{}, names: map[string]string{},
+		kept: map[string]int{}}
 	m.text = append(m.text, journalTitle)
 	for _, f := range append(past, asOneCampaign(now)...) {
 		if err := m.add(f); err != nil {

@@ -96,7 +96,8 @@ func shut(t *rapid.T, m *failuredb.Memory) {
 func TestMergeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, failuredb.File)
-	if err := os.WriteFile(file, []byte(`{"schema":"shardproof.memory/1"}`+"\n{\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(`{"schema":"shardproof.memory/1"}`+"\n{\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	to := t.TempDir()

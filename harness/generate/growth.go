@@ -30,5 +30,6 @@ func addGrowth(d keyed.Source, s *scenario.Scenario, z size) {
 		Start:  warmUp / 2,
 		End:    z.span / 2,
 	})...)
-	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Commands,
+		func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
 }

@@ -28,5 +28,6 @@ func addQuestions(d keyed.Source, s *scenario.Scenario, z size) {
 		Start: warmUp / 2,
 		End:   z.span,
 	})...)
-	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Commands,
+		func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
 }

@@ -58,8 +58,8 @@ var worldKnobs = []knob{
 	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
-// limitKnobs are limits that follow another one, as what they bound is the same kind of wait, or are
-// out of reach in a run at their default.
+// limitKnobs are limits that follow another one, as what they bound is the same kind of wait, or
+// are out of reach in a run at their default.
 var limitKnobs = []struct{ name, like, value string }{
 	{"shardRequestTimeoutMillis", "defaultConfigCommandTimeoutMS", ""},
 	{

@@ -61,11 +61,11 @@ type Suite struct {
 //		harnesstest.Check(t, harnesstest.Suite{Seeds: 50})
 //	}
 //
-// The scenario of a seed that fails is stored below testdata/shardproof of the test's package, to be
-// committed; every later run of the test begins with those that are there.
+// The scenario of a seed that fails is stored below testdata/shardproof of the test's package, to
+// be committed; every later run of the test begins with those that are there.
 //
-// go test -run '^TestMigrations$' -shardproof.seed=7 runs one seed, -shardproof.seeds=1000 runs more, and
-// -shardproof.replay=FILE runs a scenario that was saved or edited.
+// go test -run '^TestMigrations$' -shardproof.seed=7 runs one seed, -shardproof.seeds=1000 runs
+// more, and -shardproof.replay=FILE runs a scenario that was saved or edited.
 func Check(t *testing.T, suite Suite) {
 	t.Helper()
 	if *replayFlag != "" {
@@ -95,8 +95,8 @@ func Check(t *testing.T, suite Suite) {
 	}
 }
 
-// storedIn is the folder, in that of the test's package, in which scenarios that have failed are kept
-// for good.
+// storedIn is the folder, in that of the test's package, in which scenarios that have failed are
+// kept for good.
 func storedIn(test string) string {
 	return filepath.Join("testdata", "shardproof", filepath.FromSlash(test))
 }
@@ -184,7 +184,8 @@ func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay, stored str
 		if file, err := store(kept, stored); err != nil {
 			t.Logf("the failing scenario was not stored: %v", err)
 		} else {
-			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted", file)
+			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted",
+				file)
 		}
 	}
 	t.Attr("shardproof.replay", replay)

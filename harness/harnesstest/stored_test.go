@@ -54,7 +54,8 @@ func TestFailuresAreStored(t *testing.T) {
 		t.Errorf("the printed command runs something else:\n%s", one)
 	}
 	again := run("-test.run", "^TestMigrations$", "-test.v")
-	if at, seed := strings.Index(again, "stored="), strings.Index(again, "seed=1"); at < 0 || at > seed {
+	if at, seed := strings.Index(again, "stored="), strings.Index(again, "seed=1"); at < 0 ||
+		at > seed {
 		t.Errorf("what was stored is not run first:\n%s", again)
 	}
 }

@@ -98,9 +98,10 @@ func (r *run) work(id int, client Client, feed *feeder) {
 	if rate := attack.Rate(r.Schedule); rate > 0 {
 		every = time.Second * time.Duration(r.Schedule.Topology.Clients) / time.Duration(rate)
 	}
-	for next := time.Duration(0); r.until(next); next = max(next, time.Since(r.began)-every) + every {
+	for next := time.Duration(0); r.until(next); {
 		op := feed.take(id)
 		r.do(context.WithoutCancel(r.ctx), client, &op)
+		next = max(next, time.Since(r.began)-every) + every
 	}
 }
 

@@ -80,8 +80,9 @@ func (*servers) Ended() []attack.Ended                                  { return
 func schedule() *scenario.Scenario {
 	s := attack.Draw(attack.Params{
 		Seed: 1, Target: attack.TargetName, For: 400 * time.Millisecond, Keys: 10, Rate: 300,
-		Topology: scenario.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1, Clients: 3},
-		Moves:    50 * time.Millisecond, Faults: []string{"kill"}, Between: 100 * time.Millisecond,
+		Topology: scenario.Topology{Shards: 2, Members: 1, ConfigMembers: 1,
+			Routers: 1, Clients: 3},
+		Moves: 50 * time.Millisecond, Faults: []string{"kill"}, Between: 100 * time.Millisecond,
 	})
 	s.Limit = 300 * time.Millisecond
 	s.Collections[0].Preload = 10 // what this system answers of every key

@@ -21,7 +21,8 @@ func TestTimeline(t *testing.T) {
 	if len(got) != 3 {
 		t.Fatalf("%d seconds, want 3: %v", len(got), got)
 	}
-	if s := got[0]; s.At != 1 || s.Operations != 100 || s.Failed != 0 || s.P50 != 50 || s.P99 != 99 {
+	if s := got[0]; s.At != 1 || s.Operations != 100 || s.Failed != 0 || s.P50 != 50 ||
+		s.P99 != 99 {
 		t.Errorf("the first second is %+v", s)
 	}
 	if s := got[1]; s.At != 2 || s.Operations != 0 || s.P99 != 0 {

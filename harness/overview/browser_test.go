@@ -29,7 +29,8 @@ func TestInBrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
 	write(t, path, text)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(
-		chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox)...)
+		chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium),
+		chromedp.NoSandbox)...)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()

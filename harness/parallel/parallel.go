@@ -4,6 +4,9 @@
 //
 // Promise: results are taken in the order of their numbers, one at a time, up to the first after
 // which no more are wanted; what was worked out ahead of that is thrown away.
+//
+// Refusal: it shares nothing between pieces of work, and bounds neither their time nor their
+// memory.
 package parallel
 
 import "sync"

@@ -28,7 +28,7 @@ func TestTakesInOrder(t *testing.T) {
 	}
 }
 
-// TestStops asks before each piece of work whether there shall be more.
+// TestStops asks before each piece of work whether there is to be more.
 func TestStops(t *testing.T) {
 	begun := 0
 	n := Do(1, 20, func() bool { return begun == 3 }, func(_, i int) int {

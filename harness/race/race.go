@@ -7,7 +7,8 @@
 // each. As a run is the same up to the event, each of them occurs.
 //
 // Promise: a plan is a pure function of its pairs and of the outcomes it is told of. The pairs take
-// turns, each with holds that it has not tried yet in a scattered order: every beginning covers all pairs.
+// turns, each with holds that it has not tried yet in a scattered order: every beginning covers all
+// pairs.
 //
 // Refusal: it keeps no files; where a sweep stands is for the command line to remember.
 package race

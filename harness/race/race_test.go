@@ -229,7 +229,8 @@ func TestSomePasses(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" || len(few) != len(got)+9 {
-			t.Errorf("of nine passes %d are held, the others %d:\n%s", most, len(few)-len(got), diff)
+			t.Errorf("of nine passes %d are held, the others %d:\n%s", most,
+				len(few)-len(got), diff)
 		}
 	}
 }

@@ -90,7 +90,9 @@ func Run(p *Plan, o Options) (err error) {
 	}
 	for number, more := 0, true; more; {
 		cases := p.Turn()
-		work := func(worker, i int) ran { return o.one(number+i, &cases[i], p.passes, pools[worker]) }
+		work := func(worker, i int) ran {
+			return o.one(number+i, &cases[i], p.passes, pools[worker])
+		}
 		taken := parallel.Do(len(pools), len(cases), o.Stop, work, func(i int, r ran) bool {
 			if err = r.err; err != nil {
 				return false

@@ -74,7 +74,8 @@ func (b *browser) listen(event any) {
 	case *log.EventEntryAdded:
 		b.wrong = append(b.wrong, "log: "+e.Entry.Text)
 	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
+		if !strings.HasPrefix(e.Request.URL, "file:") &&
+			!strings.HasPrefix(e.Request.URL, "data:") {
 			b.wrong = append(b.wrong, "request: "+e.Request.URL)
 		}
 	}

@@ -4,6 +4,8 @@
 //
 // Promise: a folder appears whole or not at all; what is there already is never overwritten by
 // something else.
+//
+// Refusal: it judges nothing and repairs nothing: a damaged folder is an error with its place.
 package rundir
 
 import (

@@ -16,10 +16,12 @@ func TestKind(t *testing.T) {
 	for want, inside := range map[string][]checkers.Violation{
 		"lost-write":                    {seen("8", "write-by-non-owner", 5)},
 		"lost-write/write-by-non-owner": {seen("7", "write-by-non-owner", 5)},
-		"lost-write/rolled-back":        {seen("7", "deleted-owned", 9), seen("7", "rolled-back", 5)},
+		"lost-write/rolled-back": {seen("7", "deleted-owned", 9),
+			seen("7", "rolled-back", 5)},
 	} {
 		r := Result{Verdicts: []checkers.Verdict{
-			{Checker: "unique-writes", Outcome: checkers.Fail, Violations: []checkers.Violation{lost}},
+			{Checker: "unique-writes", Outcome: checkers.Fail,
+				Violations: []checkers.Violation{lost}},
 			{Checker: "inside", Outcome: checkers.Fail, Violations: inside},
 		}}
 		if got := r.Kind(); got != want {

@@ -112,7 +112,8 @@ func checkKind(of *target.Description, f *scenario.Fault) error {
 func checkMessages(of *target.Description, f *scenario.Fault) error {
 	for _, arg := range f.Args {
 		groups := []string{"all", "control", "commit", "administration"}
-		if arg.Name != "messages" || of.Messages.Names == nil || slices.Contains(groups, arg.Value) {
+		if arg.Name != "messages" || of.Messages.Names == nil ||
+			slices.Contains(groups, arg.Value) {
 			continue
 		}
 		known := of.Messages.Names()
@@ -144,7 +145,7 @@ func checkSettings(of *target.Description, all []scenario.Setting) error {
 	return nil
 }
 
-// names are the catalogues that scenario texts are checked against while they are parsed.
+// names are the catalogs that scenario texts are checked against while they are parsed.
 func names(of *target.Description) scenario.Names {
 	return scenario.Names{
 		Site: func(name string) error { return checkSite(of, name) },

@@ -30,9 +30,9 @@ func FuzzScenario(f *testing.F) {
 	})
 }
 
-// decodeScenario makes a scenario of bytes, one for each choice; when they run out, every further choice is
-// the first. So any bytes are a scenario, a longer one adds to what a shorter one says, and
-// changing a byte changes one choice: what a fuzzer needs.
+// decodeScenario makes a scenario of bytes, one for each choice; when they run out, every further
+// choice is the first. So any bytes are a scenario, a longer one adds to what a shorter one says,
+// and changing a byte changes one choice: what a fuzzer needs.
 func decodeScenario(data []byte) *scenario.Scenario {
 	from := byteChoices{data}
 	s := baseOf("fuzz", uint64(from.next("base", 256)),

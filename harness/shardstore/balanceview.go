@@ -50,8 +50,8 @@ func (c *cluster) view(node string) *balance.Round {
 	return r
 }
 
-// readSwitches reads the balancer's document of config.settings. A field that nobody has set has its
-// default: the balancer is on, and waits for no secondary.
+// readSwitches reads the balancer's document of config.settings. A field that nobody has set has
+// its default: the balancer is on, and waits for no secondary.
 func readSwitches(r *balance.Round, doc bson.Raw) {
 	mode, set := doc.Lookup("mode").StringValueOK()
 	r.On = !set || mode == string(command.BalancerFull)

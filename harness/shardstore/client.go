@@ -203,8 +203,8 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
-		// That there was a document is an observation like that of a read: the answer waited until a
-		// majority had what it rests on.
+		// That there was a document is an observation like that of a read: the answer waited until
+		// a majority had what it rests on.
 		a.Certainty = client.OK
 	}
 	return a, histories.Result{Applied: a.Written.N > 0}

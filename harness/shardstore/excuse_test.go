@@ -78,7 +78,8 @@ func TestExecutedTwiceExplains(t *testing.T) {
 	}
 }
 
-// A collection that was renamed is excused under each of its names; a rename that failed gives none.
+// A collection that was renamed is excused under each of its names; a rename that failed gives
+// none.
 func TestNamesOf(t *testing.T) {
 	rename := func(from, into string, outcome histories.Outcome) histories.Op {
 		return histories.Op{Kind: opkind.Rename, NS: from, Into: into, Outcome: outcome}

@@ -10,7 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// factOf is what is so in the catalogue when a request was carried out; nil when that is nothing
+// factOf is what is so in the catalog when a request was carried out; nil when that is nothing
 // that the oracles know of.
 func factOf(req env.Message) *oracle.Fact {
 	switch r := req.(type) {

@@ -9,8 +9,8 @@ import (
 
 // clearOrphans is what an operator does where range deletions do not survive their primary
 // (invariants 20.1): every shard deletes what no shard owns, and after that there must be nothing.
-// It returns a sentence for each collection that had any. Where an orphan has no such cause, nothing
-// is deleted, and the survey finds it.
+// It returns a sentence for each collection that had any. Where an orphan has no such cause,
+// nothing is deleted, and the survey finds it.
 func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 	for _, c := range o.scenario.Collections {
 		if c.Unsharded {

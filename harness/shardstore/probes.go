@@ -265,8 +265,8 @@ func (p *prober) scan(t env.Task, ns string) {
 	})
 }
 
-// forgets reports whether logs are cut so early that records of statements may be gone: a refusal to
-// execute is then the answer (protocol 7).
+// forgets reports whether logs are cut so early that records of statements may be gone: a refusal
+// to execute is then the answer (protocol 7).
 func (p *prober) forgets() bool {
 	return p.settings.LogRetention < settings.Default(protocolOf(p.scenario)).LogRetention
 }
@@ -306,7 +306,8 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
 			}
-			if told := replies.Differing(&a.Written, &s.newest.answered); a.Written.Retried && told != "" {
+			told := replies.Differing(&a.Written, &s.newest.answered)
+			if a.Written.Retried && told != "" {
 				return errcode.New(errcode.OperationFailed, "the record of it says %s", told)
 			}
 			return a.Err

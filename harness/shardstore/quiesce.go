@@ -16,8 +16,8 @@ import (
 
 // balancing follows the balancer's rounds.
 type balancing struct {
-	// whole is true when the newest round began when nothing was in progress, and has chosen nothing
-	// so far; settled when it has ended like that.
+	// whole is true when the newest round began when nothing was in progress, and has chosen
+	// nothing so far; settled when it has ended like that.
 	whole, settled bool
 	// underWay are the requests that have not ended, of the newest term.
 	underWay map[string]bool

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ func settable() (all []target.Setting) {
 	defaults := settings.Default80()
 	for _, name := range settings.Names() {
 		value, _ := defaults.Get(name)
+		if settings.Unit(name) == settings.Switch {
+			value = strconv.FormatBool(value != "0")
+		}
 		all = append(all, target.Setting{Name: name,
 			Default: value,
 			About:   settings.About(name),
@@ -32,7 +36,8 @@ func settable() (all []target.Setting) {
 			}})
 	}
 	return append(all, target.Setting{
-		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s", Unit: settings.Seconds, Reader: "balancer",
+		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
+		Unit: settings.Seconds, Reader: "balancer",
 		About: "the UTC offset of the local time of a config server member",
 		Check: func(name, value string) error {
 			_, _, err := zone(name, value)

@@ -70,6 +70,7 @@ func TestSystemsWithoutConfig(t *testing.T) {
 	pair := []target.Node{{ID: "shard-a.0", Set: "shard-a"}, {ID: "shard-b.0", Set: "shard-b"}}
 	whole := append(pair, target.Node{ID: "config.0", Set: "config"})
 	if inCluster(pair, "config") || !inCluster(pair, "donor") || !inCluster(whole, "config") {
-		t.Error("a fault is planned for a node that there is not, or left out for one that there is")
+		t.Error("a fault is planned for a node that there is not, or left out for one that " +
+			"there is")
 	}
 }

@@ -1,6 +1,6 @@
 // Package commandkind is the table of what operators can ask for: the kinds of commands, and what
-// follows the name of each on its line of a scenario. Who reads, prints or checks commands asks this
-// table and knows no kind by name.
+// follows the name of each on its line of a scenario. Who reads, prints or checks commands asks
+// this table and knows no kind by name.
 //
 // A kind that drawn scenarios have is one file here; any other can be declared where a store
 // carries it out:

@@ -2,6 +2,8 @@
 // wrong with one. The texts are scenarios as `shardproof replay` takes them.
 //
 // Promise: every text begins with a comment that says what it is about.
+//
+// Refusal: it runs nothing; a test of harness/runner plays every text.
 package corpus
 
 import (

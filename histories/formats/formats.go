@@ -62,9 +62,9 @@ func Read(path string, limits Limits) ([]histories.Op, error) {
 }
 
 // Forms names the forms that Read reads.
-const Forms = "a history of shardproof (history.ndjson.zst or plain NDJSON), a log of Jepsen's etcd " +
-	"test, a history.edn of Jepsen (registers, compare-and-set, sets, single appends), a key-value " +
-	"history of the public data set, or porcupine's key-value operations as JSON"
+const Forms = "a history of shardproof (history.ndjson.zst or plain NDJSON), a log of Jepsen's " +
+	"etcd test, a history.edn of Jepsen (registers, compare-and-set, sets, single appends), a " +
+	"key-value history of the public data set, or porcupine's key-value operations as JSON"
 
 // bounded is a source with a limit of bytes; 0 for none.
 type bounded struct {

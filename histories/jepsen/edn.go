@@ -151,7 +151,8 @@ func (p *ednParser) record(value any) error {
 		}
 	case "info":
 	default:
-		return p.refuse(fmt.Sprintf("the type %q is unknown", kind), "write :invoke, :ok, :fail or :info")
+		return p.refuse(fmt.Sprintf("the type %q is unknown", kind),
+			"write :invoke, :ok, :fail or :info")
 	}
 	return nil
 }
@@ -165,8 +166,10 @@ var transactional = map[string]string{
 // operand takes the key from a value, if it has one, and a transaction of one step apart.
 func (p *ednParser) operand(f string, value any) (key int64, argument any, err error) {
 	if workload := transactional[f]; workload != "" && f != "txn" {
-		return 0, nil, p.refuse(fmt.Sprintf("it is a history of the workload %q (:f :%s)", workload, f),
-			"give one of registers, compare-and-set, sets or single appends; nothing else can be judged")
+		return 0, nil, p.refuse(
+			fmt.Sprintf("it is a history of the workload %q (:f :%s)", workload, f),
+			"give one of registers, compare-and-set, sets or single appends; nothing else can "+
+				"be judged")
 	}
 	if f == "txn" {
 		steps, _ := value.([]any)
@@ -183,7 +186,8 @@ func (p *ednParser) operand(f string, value any) (key int64, argument any, err e
 	}
 	if _, balances := value.(map[any]any); balances {
 		return 0, nil, p.refuse("it is a history of the workload \"bank\": a read returns a map",
-			"give one of registers, compare-and-set, sets or single appends; nothing else can be judged")
+			"give one of registers, compare-and-set, sets or single appends; nothing else can "+
+				"be judged")
 	}
 	if pair, isPair := value.([]any); isPair && len(pair) == 2 && f != "cas" && f != "read" ||
 		isPair && len(pair) == 2 && f == "cas" && isTuple(pair[1]) || isPair && f == "read" &&
@@ -252,7 +256,8 @@ func (p *ednParser) add(process int, element any) error {
 		p.low, p.high, p.hasSet = n, n+1, true
 	}
 	p.low, p.high = min(p.low, n), max(p.high, n+1)
-	return p.call(process, histories.Op{Kind: scenario.Upsert, Key: n, Value: strconv.FormatInt(n, 10)})
+	return p.call(process,
+		histories.Op{Kind: scenario.Upsert, Key: n, Value: strconv.FormatInt(n, 10)})
 }
 
 // step is a transaction of one step.
@@ -302,8 +307,8 @@ func elementsOf(value any) ([]any, bool) {
 	return nil, false
 }
 
-// setRead is a read of a whole set: a scan of all elements that there are, whose range is known only
-// at the end of the history.
+// setRead is a read of a whole set: a scan of all elements that there are, whose range is known
+// only at the end of the history.
 func (p *ednParser) setRead(op *histories.Op, elements []any) error {
 	op.Kind, op.Result = scenario.Scan, histories.Result{Complete: true}
 	for _, e := range elements {
@@ -315,14 +320,16 @@ func (p *ednParser) setRead(op *histories.Op, elements []any) error {
 		op.Result.Items = append(op.Result.Items,
 			histories.Item{Key: n, Value: strconv.FormatInt(n, 10), Return: op.Return})
 	}
-	slices.SortFunc(op.Result.Items, func(a, b histories.Item) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(op.Result.Items,
+		func(a, b histories.Item) int { return cmp.Compare(a.Key, b.Key) })
 	return nil
 }
 
 // end gives what never returned its end, and reads of sets their range.
 func (p *ednParser) end() ([]histories.Op, error) {
 	if len(p.ops) == 0 {
-		return nil, p.refuse("the file holds no operation of a client", "give a history.edn of Jepsen")
+		return nil, p.refuse("the file holds no operation of a client",
+			"give a history.edn of Jepsen")
 	}
 	ops := p.finish()
 	for i := range ops {

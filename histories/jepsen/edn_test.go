@@ -27,9 +27,11 @@ func TestForms(t *testing.T) {
 			done("0", "write", "3", "ok", "3") + done("1", "read", "nil", "ok", "nil"),
 		},
 		"independent registers": {
-			done("0", "write", "[7 3]", "ok", "[7 3]") + done("1", "read", "[7 nil]", "ok", "[7 3]") +
+			done("0", "write", "[7 3]", "ok", "[7 3]") +
+				done("1", "read", "[7 nil]", "ok", "[7 3]") +
 				done("1", "read", "[8 nil]", "ok", "[8 nil]"),
-			done("0", "write", "[7 3]", "ok", "[7 3]") + done("1", "read", "[7 nil]", "ok", "[7 nil]"),
+			done("0", "write", "[7 3]", "ok", "[7 3]") +
+				done("1", "read", "[7 nil]", "ok", "[7 nil]"),
 		},
 		"compare-and-set": {
 			done("0", "write", "1", "ok", "1") + done("0", "cas", "[1 2]", "ok", "[1 2]") +
@@ -89,8 +91,10 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if worst := checkers.Worst(checkers.Check(ops, checkers.Limits{})); worst.Outcome != want {
-				t.Errorf("%s: %s, want %s: %+v\n%s", name, worst.Outcome, want, worst.Violations, text)
+			worst := checkers.Worst(checkers.Check(ops, checkers.Limits{}))
+			if worst.Outcome != want {
+				t.Errorf("%s: %s, want %s: %+v\n%s", name, worst.Outcome, want,
+					worst.Violations, text)
 			}
 		}
 	}

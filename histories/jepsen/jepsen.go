@@ -1,10 +1,13 @@
-// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests, the
-// histories in EDN that Jepsen writes, the key-value histories of the public data set of
+// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests,
+// the histories in EDN that Jepsen writes, the key-value histories of the public data set of
 // linearizability checkers, and porcupine's operations as JSON.
 //
 // Promise: every line is understood or refused with its place; the operations mean to the checkers
 // what they meant to their authors. Identities in these histories may repeat, which only
 // searching copes with.
+//
+// Refusal: workloads for which there is no checker, such as transactions of several steps, are
+// refused by name.
 package jepsen
 
 import (

@@ -93,8 +93,8 @@ func (v *kv) explain(p *parser) error {
 		pieces, ways := cut(op.Result.Value, v.words[op.Key], longest[op.Key])
 		if ways > 1 {
 			p.line = int(op.Return)
-			return p.refuse(fmt.Sprintf("%.60q can be taken apart into the words of its key in several "+
-				"ways", op.Result.Value), "append words none of which is made of others")
+			return p.refuse(fmt.Sprintf("%.60q can be taken apart into the words of its key in "+
+				"several ways", op.Result.Value), "append words none of which is made of others")
 		}
 		r := histories.Result{Found: true, List: pieces}
 		if v.puts[put{op.Key, r.List[0]}] {
@@ -108,8 +108,8 @@ func (v *kv) explain(p *parser) error {
 // cut takes a string apart into words, and says in how many ways that can be done: 0, 1, or 2 for
 // more. Where there is none, the string itself is the only piece, which nobody has written.
 func cut(s string, words map[string]bool, longest int) (pieces []string, ways int) {
-	// at[i] is in how many ways the first i bytes can be taken apart, last[i] the length of the last
-	// word of one of them.
+	// at[i] is in how many ways the first i bytes can be taken apart, last[i] the length of the
+	// last word of one of them.
 	at, last := make([]uint8, len(s)+1), make([]int, len(s)+1)
 	at[0] = 1
 	for end := 1; end <= len(s); end++ {

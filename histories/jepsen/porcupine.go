@@ -14,8 +14,8 @@ import (
 )
 
 // porcupineOp is one of porcupine's operations as encoding/json writes it, of the key-value model
-// that its documents and most of its users have: operations get, put and append, as words or as 0, 1
-// and 2.
+// that its documents and most of its users have: operations get, put and append, as words or as 0,
+// 1 and 2.
 type porcupineOp struct {
 	ClientId     int
 	Input        struct{ Op, Key, Value any }
@@ -29,17 +29,19 @@ func isPorcupine(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"ClientId"`))
 }
 
-// ReadPorcupine reads a list of porcupine's operations. Those that return at the same time as another
-// is called overlap, as they do for porcupine.
+// ReadPorcupine reads a list of porcupine's operations. Those that return at the same time as
+// another is called overlap, as they do for porcupine.
 func ReadPorcupine(file string, r io.Reader) ([]histories.Op, error) {
-	p := &parser{file: file, open: map[int]int{}, kv: kv{words: map[int64]map[string]bool{}, puts: map[put]bool{}}}
+	p := &parser{file: file, open: map[int]int{},
+		kv: kv{words: map[int64]map[string]bool{}, puts: map[put]bool{}}}
 	var all []porcupineOp
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&all); err != nil {
 		var syntax *json.SyntaxError
 		var typed *json.UnmarshalTypeError
-		if errors.As(err, &syntax) || errors.As(err, &typed) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		if errors.As(err, &syntax) || errors.As(err, &typed) ||
+			errors.Is(err, io.ErrUnexpectedEOF) ||
 			bytes.HasPrefix([]byte(err.Error()), []byte("json: unknown field")) {
 			return nil, p.refuse("it is no list of porcupine's operations: "+err.Error(),
 				"write []porcupine.Operation of the key-value model with encoding/json")

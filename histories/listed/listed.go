@@ -1,7 +1,9 @@
-// Package listed keeps the entries of a catalogue whose files declare themselves: each has a place,
+// Package listed keeps the entries of a catalog whose files declare themselves: each has a place,
 // and lists show entries by their places, in whatever order files are compiled.
 //
 // Promise: two entries never have one place; a second one ends the program when it starts.
+//
+// Refusal: it knows nothing of its entries but their places.
 package listed
 
 import (
@@ -10,7 +12,7 @@ import (
 	"slices"
 )
 
-// Entries are those of one catalogue. The zero value has none.
+// Entries are those of one catalog. The zero value has none.
 type Entries[T any] struct{ all []placed[T] }
 
 type placed[T any] struct {
@@ -24,7 +26,7 @@ func (e *Entries[T]) Declare(place int, entry T) T {
 		return cmp.Compare(p.place, place)
 	})
 	if taken {
-		panic(fmt.Sprintf("two entries of a catalogue of %T have the place %d", entry, place))
+		panic(fmt.Sprintf("two entries of a catalog of %T have the place %d", entry, place))
 	}
 	e.all = slices.Insert(e.all, at, placed[T]{place, entry})
 	return entry

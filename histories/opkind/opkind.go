@@ -122,7 +122,9 @@ var (
 )
 
 // likely is where a name that is not empty is looked for first.
-func (n Name) likely() int { return (31*len(n) + 7*int(n[0]) + int(n[len(n)-1])) % len(likelyKinds) }
+func (n Name) likely() int {
+	return (31*len(n) + 7*int(n[0]) + int(n[len(n)-1])) % len(likelyKinds)
+}
 
 // declare adds a kind. It is called from package-level variables only.
 func declare(place int, name Name, k Kind) *Kind {

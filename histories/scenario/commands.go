@@ -49,7 +49,8 @@ func (s *Scenario) checkCommands(names Names) *defect {
 		case c.At < 0:
 			return flaw("at", i, "the start "+c.At.String()+" is negative", "a time of 0s or later")
 		case !c.Do.Known():
-			return flaw("at", i, "unknown command "+quoteWord(string(c.Do)), "one of "+commandkind.List())
+			return flaw("at", i, "unknown command "+quoteWord(string(c.Do)),
+				"one of "+commandkind.List())
 		}
 		for _, o := range operandsOf(c.Do) {
 			if wrong, expected := o.flaw(s, names, c); wrong != "" {

@@ -11,9 +11,10 @@ package scenario
 //	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
 //	topology shards=N members=N config=N routers=N clients=N [spare=N]
 //	balancer on   faults-end TIME   limit TIME
-//	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [share=N] [absent]
+//	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N]
+//	    [share=N] [absent]
 //	preset quick | drawn | short                             at most once, before the first set
-//	set SETTING VALUE                                      each setting once; one of the preset is replaced
+//	set SETTING VALUE                                      each setting once; replaces the preset's
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
 //	    [concern=WORD] [prefer=secondary] [age=TIME] [into=NS] [causal] [drop-target]
 //	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
@@ -22,7 +23,7 @@ package scenario
 //	fault N at TRIGGER KIND TARGET [NAME=VALUE ...] [for TIME] [until TRIGGER]
 //	decide QUESTION SITE #N = ANSWER
 //	at TIME COMMAND OPERAND...                             a command of an operator
-//	at TIME client ... | move ... | move-primary ...       as op, move and move-primary, numbered by the reader
+//	at TIME client ... | move ... | move-primary ...       as op, move and move-primary, unnumbered
 //
 // TRIGGER is TIME, or FAILPOINT #N [after TIME] [by NODE]. TARGET is a node (shard-a.1), a role
 // (donor.primary, shard-a.*) or a link (A>B). A scenario of schema 1 is the same without presets,
@@ -61,13 +62,14 @@ func (l *line) topology() Topology {
 		"clients": &t.Clients,
 		"spare":   &t.Spare,
 	}
-	l.pairs("shards=, members=, config=, routers=, clients= and spare=", func(name, value string) bool {
-		field, known := fields[name]
-		if known {
-			*field = int(l.integer(value, "a number such as "+name+"=3"))
-		}
-		return known
-	})
+	l.pairs("shards=, members=, config=, routers=, clients= and spare=",
+		func(name, value string) bool {
+			field, known := fields[name]
+			if known {
+				*field = int(l.integer(value, "a number such as "+name+"=3"))
+			}
+			return known
+		})
 	return t
 }
 
@@ -139,29 +141,30 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age= and into=", func(name, value string) bool {
-		switch name {
-		case "k":
-			o.Key = l.integer(value, "a key such as k=17")
-		case "v":
-			o.Value = value
-		case "if":
-			o.Expect = value
-		case "batch":
-			o.Batch = int(l.integer(value, "a number of documents such as batch=3"))
-		case "concern":
-			o.Concern = value
-		case "prefer":
-			o.Prefer = value
-		case "age":
-			o.Age = l.time(value, "a time such as age=400ms")
-		case "into":
-			o.Into = value
-		default:
-			return false
-		}
-		return true
-	})
+	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age= and into=",
+		func(name, value string) bool {
+			switch name {
+			case "k":
+				o.Key = l.integer(value, "a key such as k=17")
+			case "v":
+				o.Value = value
+			case "if":
+				o.Expect = value
+			case "batch":
+				o.Batch = int(l.integer(value, "a number of documents such as batch=3"))
+			case "concern":
+				o.Concern = value
+			case "prefer":
+				o.Prefer = value
+			case "age":
+				o.Age = l.time(value, "a time such as age=400ms")
+			case "into":
+				o.Into = value
+			default:
+				return false
+			}
+			return true
+		})
 }
 
 // migration reads what follows the start time.

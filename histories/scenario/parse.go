@@ -103,7 +103,8 @@ func (p *parser) wrongHeader(number int, wrong string) *ParseError {
 }
 
 const expectedFacts = "expected name, seed, planned, target, protocol, topology, balancer, " +
-	"faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
+	"faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide " +
+	"or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {

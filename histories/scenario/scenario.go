@@ -5,6 +5,9 @@
 //
 // Promise: Parse(s.String()) equals s for every valid scenario; a line that cannot be understood is
 // an error that names the file, the line and what is expected.
+//
+// Refusal: it does not know which faults, settings or failpoints exist: Names are given by the
+// caller.
 package scenario
 
 import (
@@ -180,7 +183,7 @@ type Stream struct {
 // node (any when empty).
 type Trigger struct {
 	At    time.Duration
-	Site  string // a name of the point catalogue; empty: use At
+	Site  string // a name of the point catalog; empty: use At
 	Nth   int    // from 1
 	After time.Duration
 	Node  string // "", a node such as "shard-a.1", or a role such as "donor.primary"
@@ -189,7 +192,7 @@ type Trigger struct {
 // Fault is one planned fault.
 type Fault struct {
 	ID   int
-	Kind string // a name of the fault catalogue
+	Kind string // a name of the fault catalog
 	When Trigger
 	// Target is a node ("shard-a.1"), a role ("shard-a.primary", "config.primary", "donor.primary",
 	// "recipient.primary"), or a link ("shard-a.0>shard-b.1").

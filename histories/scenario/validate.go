@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Names are the catalogues that a scenario refers to and may not import: each returns an error that
+// Names are the catalogs that a scenario refers to and may not import: each returns an error that
 // says what is wrong with a name, or nil. A nil function accepts every name.
 type Names struct {
 	Site, Fault, Setting func(name string) error
@@ -309,7 +309,7 @@ func (s *Scenario) checkFaults(names Names) *defect {
 func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
 	if f.Kind == "" || f.Kind == "after" || f.Kind == "by" {
 		return flaw("fault", i, "the fault's kind "+quoteWord(f.Kind)+
-			" is missing or a word of the grammar", "a name of the fault catalogue")
+			" is missing or a word of the grammar", "a name of the fault catalog")
 	}
 	if f.For < 0 {
 		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative",

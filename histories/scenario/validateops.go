@@ -12,7 +12,8 @@ func (s *Scenario) checkOps(Names) *defect {
 		o := &s.Ops[i]
 		if by, taken := values[o.Value]; taken && o.Value != "" {
 			return flaw("op", i, fmt.Sprintf("the value %s is written by operation %d already",
-				quoteWord(o.Value), by), "a value of its own, by which the write is told from others")
+				quoteWord(o.Value), by),
+				"a value of its own, by which the write is told from others")
 		}
 		values[o.Value] = o.ID
 		if ids[o.ID] {
@@ -43,7 +44,8 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 	case o.Kind.Of().Renames &&
 		(o.Into == o.NS || s.collection(o.Into) == nil || !s.collection(o.Into).like(c)):
 		return "the collection cannot be renamed to " +
-			quoteWord(o.Into), "into= another collection above with as many keys, made in the same way"
+				quoteWord(o.Into), "into= another collection above with as many keys, made in " +
+				"the same way"
 	case o.Key < 0 || o.Key >= int64(c.Keys):
 		return fmt.Sprintf("the key %d is not one of %s",
 			o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
@@ -67,7 +69,8 @@ func (o *Op) readFlaw() (wrong, expected string) {
 		return "no secondary answers linearizable reads",
 			"a weaker concern such as concern=majority"
 	case o.Age < 0 || o.Age > 0 && (!reads || o.Concern != "snapshot" || o.Causal):
-		return "age=" + o.Age.String() + " of a " + string(o.Kind) + " that is no snapshot of the past",
+		return "age=" + o.Age.String() + " of a " + string(o.Kind) +
+				" that is no snapshot of the past",
 			"a time above zero, with concern=snapshot and no causal"
 	}
 	return "", ""

@@ -74,7 +74,7 @@ func ParseClusterChange(s string) (ClusterChange, bool) {
 	return parseName[ClusterChange](clusterChanges, s)
 }
 
-// CatalogChange is what a write of the catalogue does to a collection or a database. The zero value
+// CatalogChange is what a write of the catalog does to a collection or a database. The zero value
 // is any change without a name here.
 type CatalogChange uint8
 
@@ -86,7 +86,8 @@ const (
 	Split                                      // a chunk becomes several
 	Merge                                      // several chunks become one
 	Jumbo                                      // a chunk is marked as too big
-	AutoMerge                                  // chunks of one shard are joined without being asked for
+	JumboCleared                               // it is not marked any more
+	AutoMerge                                  // chunks of one shard are joined unasked
 	RenamedFrom                                // subject: the former name; all chunks are written
 	ChunkMoved                                 // subject: the migration
 	PrimaryMoved                               // subject: the movePrimary
@@ -94,7 +95,7 @@ const (
 
 var catalogChanges = []string{
 	"", "drop", "forbidMigrations", "allowMigrations", "split", "merge", "jumbo",
-	"autoMerge", "renameFrom", "move", "movePrimary",
+	"clearJumboFlag", "autoMerge", "renameFrom", "move", "movePrimary",
 }
 
 // String is the change's name, empty for none.

@@ -52,7 +52,7 @@ type Event struct {
 	amount, wall    int64
 }
 
-// Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.
+// Chunk is one row of the catalog as the oracles see it. Min and Max are encoded keys.
 type Chunk struct {
 	Min, Max     string
 	Shard        string
@@ -60,7 +60,8 @@ type Chunk struct {
 	Epoch        string
 	// History is newest first (protocol 2.1).
 	History []Placement
-	// Since is from when on the shard has the chunk, Jumbo that it is marked as too big to be moved.
+	// Since is from when on the shard has the chunk, Jumbo that it is marked as too big to be
+	// moved.
 	Since uint64
 	Jumbo bool
 }

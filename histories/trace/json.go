@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// encodedKey is an encoded key. Its bytes are no text, hence hexadecimal in files.
+// encodedKey is an encoded key. Its bytes are not text, so files have it in hexadecimal.
 type encodedKey string
 
 // MarshalText is the key's bytes in hexadecimal.

@@ -29,7 +29,7 @@ const (
 	Applied
 	Executed
 
-	// Of the catalogue. A CatalogWritten counts from the Majority event of the config server
+	// Of the catalog. A CatalogWritten counts from the Majority event of the config server
 	// that covers its Index.
 
 	CatalogWritten
@@ -219,7 +219,7 @@ func parsed[T ~uint8](parse func(string) (T, bool)) func(string) (uint8, bool) {
 	}
 }
 
-// parseChange takes every text: a change of the catalogue may have no name here.
+// parseChange takes every text: a change of the catalog may have no name here.
 func parseChange(s string) (uint8, bool) {
 	c, _ := ParseCatalogChange(s)
 	return uint8(c), true

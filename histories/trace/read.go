@@ -84,8 +84,8 @@ func (e *Event) ChunkBytes() int64 {
 	return 0
 }
 
-// Arrived is when the request of an Answered, a CursorAnswered or a SplitFound came, in true virtual
-// time.
+// Arrived is when the request of an Answered, a CursorAnswered or a SplitFound came, in true
+// virtual time.
 func (e *Event) Arrived() int64 {
 	if e.Kind == Answered || e.Kind == CursorAnswered || e.Kind == SplitFound {
 		return e.amount
@@ -104,8 +104,8 @@ func (e *Event) Bytes() int64 {
 // Asking is what the request of a MoveAsked says beside what is to move.
 func (e *Event) Asking() string { return e.detailOf(MoveAsked) }
 
-// Sent is when the request of a CallEnded, or that which a SplitBegun follows from, was sent, in true
-// virtual time.
+// Sent is when the request of a CallEnded, or that which a SplitBegun follows from, was sent, in
+// true virtual time.
 func (e *Event) Sent() int64 {
 	if e.Kind == CallEnded || e.Kind == SplitBegun {
 		return e.amount
@@ -162,7 +162,7 @@ func (e *Event) numberOf(k Kind) int {
 	return 0
 }
 
-// FaultKind is the name in the catalogue of the fault of a Fault or Repair.
+// FaultKind is the name in the catalog of the fault of a Fault or Repair.
 func (e *Event) FaultKind() string {
 	if e.Kind == Fault || e.Kind == Repair {
 		return e.detail

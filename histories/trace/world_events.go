@@ -45,7 +45,7 @@ func (p ProcessAbortedEvent) Event() *Event {
 type FaultEvent struct {
 	// Number is the fault's in the scenario.
 	Number int
-	// FaultKind is its name in the catalogue.
+	// FaultKind is its name in the catalog.
 	FaultKind string
 	// Target is what it is aimed at.
 	Target string
@@ -62,7 +62,7 @@ func (p FaultEvent) Event() *Event {
 type RepairEvent struct {
 	// Number is the fault's in the scenario.
 	Number int
-	// FaultKind is its name in the catalogue.
+	// FaultKind is its name in the catalog.
 	FaultKind string
 	// Target is what it was aimed at.
 	Target string

@@ -59,8 +59,8 @@ func timeFlaw(op *histories.Op) (wrong, remedy string) {
 	switch {
 	case op.Call == 0 || op.Return <= op.Call || op.Return > lastTick:
 		return fmt.Sprintf("was called at %d and answered at %d", op.Call, op.Return),
-			fmt.Sprintf("number the calls and answers of all clients from 1, in the order in which "+
-				"they happened, up to %d; without an answer, when the client gave up",
+			fmt.Sprintf("number the calls and answers of all clients from 1, in the order in "+
+				"which they happened, up to %d; without an answer, when the client gave up",
 				uint64(lastTick))
 	case op.CallAt < 0 || op.ReturnAt < op.CallAt:
 		return fmt.Sprintf("was called at %d ns and answered at %d ns", op.CallAt, op.ReturnAt),

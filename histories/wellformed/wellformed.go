@@ -5,9 +5,9 @@
 // was, so that a checker passes what it should refuse. Hence a history is read strictly, before
 // anything is judged.
 //
-// Promise: what is refused is named with the operation, the values in it, and what to do. Whatever a
-// run records is accepted; so is every history of another system in which no client calls twice at a
-// time.
+// Promise: what is refused is named with the operation, the values in it, and what to do. Whatever
+// a run records is accepted; so is every history of another system in which no client calls twice
+// at a time.
 //
 // Refusal: nothing is said about whether answers are right; that is what checkers judge.
 package wellformed
@@ -50,8 +50,8 @@ func Check(ops []histories.Op) error {
 	return nil
 }
 
-// CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError with
-// the line.
+// CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError
+// with the line.
 func CheckFile(file string, ops []histories.Op) error {
 	err := Check(ops)
 	var flaw *Flaw
@@ -85,10 +85,11 @@ func (a *among) flaw(ops []histories.Op, i int) (wrong, remedy string) {
 		return "is there twice", "give every operation an id of its own"
 	}
 	if at, known := a.last[op.Client]; known && ops[at].Return >= op.Call {
-		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation %d at %d",
+		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation "+
+				"%d at %d",
 				op.Client, op.Call, ops[at].ID, ops[at].Return),
-			"give each of the threads of a client a number of its own, and write its operations in the " +
-				"order of their calls"
+			"give each of the threads of a client a number of its own, and write its operations " +
+				"in the order of their calls"
 	}
 	a.last[op.Client] = i
 	return "", ""

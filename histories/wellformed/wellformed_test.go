@@ -47,38 +47,64 @@ func TestFlaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(w, cas, scan, watch *histories.Op){
-		`operation 1 has the unknown kind "wirte"`:   func(w, _, _, _ *histories.Op) { w.Kind = "wirte" },
-		`operation 1 has the unknown outcome "fail"`: func(w, _, _, _ *histories.Op) { w.Outcome = "fail" },
-		`operation 1 has the unknown outcome "OK"`:   func(w, _, _, _ *histories.Op) { w.Outcome = "OK" },
-		`has the unknown concern "linearisable"`:     func(_, _, s, _ *histories.Op) { s.Concern = "linearisable" },
-		`has the unknown read preference "nearest"`:  func(_, _, s, _ *histories.Op) { s.Prefer = "nearest" },
-		"names no collection":                        func(w, _, _, _ *histories.Op) { w.NS = "" },
-		"was called at 4 and answered at 4":          func(w, _, _, _ *histories.Op) { w.Call = 4 },
-		"was called at 0 and answered at 4":          func(w, _, _, _ *histories.Op) { w.Call = 0 },
+		`operation 1 has the unknown kind "wirte"`: func(w, _, _, _ *histories.Op) {
+			w.Kind = "wirte"
+		},
+		`operation 1 has the unknown outcome "fail"`: func(w, _, _, _ *histories.Op) {
+			w.Outcome = "fail"
+		},
+		`operation 1 has the unknown outcome "OK"`: func(w, _, _, _ *histories.Op) {
+			w.Outcome = "OK"
+		},
+		`has the unknown concern "linearisable"`: func(_, _, s, _ *histories.Op) {
+			s.Concern = "linearisable"
+		},
+		`has the unknown read preference "nearest"`: func(_, _, s, _ *histories.Op) {
+			s.Prefer = "nearest"
+		},
+		"names no collection":               func(w, _, _, _ *histories.Op) { w.NS = "" },
+		"was called at 4 and answered at 4": func(w, _, _, _ *histories.Op) { w.Call = 4 },
+		"was called at 0 and answered at 4": func(w, _, _, _ *histories.Op) { w.Call = 0 },
 		"answered at 18446744073709551615": func(_, c, _, _ *histories.Op) {
 			c.Return = math.MaxUint64
 		},
 		"was called at 9 ns and answered at 0 ns": func(w, _, _, _ *histories.Op) { w.CallAt = 9 },
 		"is a write without a value":              func(w, _, _, _ *histories.Op) { w.Value = "" },
 		`is a scan, and has the value "x"`:        func(_, _, s, _ *histories.Op) { s.Value = "x" },
-		`is a write, and expects the value "x"`:   func(w, _, _, _ *histories.Op) { w.Expect = "x" },
-		`is a write into "t.d"`:                   func(w, _, _, _ *histories.Op) { w.Into = "t.d" },
-		"scans the range [9, 9)":                  func(_, _, s, _ *histories.Op) { s.Key = 9 },
-		"is a write up to 9":                      func(w, _, _, _ *histories.Op) { w.To = 9 },
-		"is a watch of key 1":                     func(_, _, _, w *histories.Op) { w.Key = 1 },
-		"is a write of concern local":             func(w, _, _, _ *histories.Op) { w.Concern = "local" },
-		"is a write with what only reads have":    func(w, _, _, _ *histories.Op) { w.Causal = true },
-		"counts -1 documents and 0 retries":       func(w, _, _, _ *histories.Op) { w.Result.N = -1 },
+		`is a write, and expects the value "x"`: func(w, _, _, _ *histories.Op) {
+			w.Expect = "x"
+		},
+		`is a write into "t.d"`: func(w, _, _, _ *histories.Op) {
+			w.Into = "t.d"
+		},
+		"scans the range [9, 9)": func(_, _, s, _ *histories.Op) { s.Key = 9 },
+		"is a write up to 9":     func(w, _, _, _ *histories.Op) { w.To = 9 },
+		"is a watch of key 1":    func(_, _, _, w *histories.Op) { w.Key = 1 },
+		"is a write of concern local": func(w, _, _, _ *histories.Op) {
+			w.Concern = "local"
+		},
+		"is a write with what only reads have": func(w, _, _, _ *histories.Op) {
+			w.Causal = true
+		},
+		"counts -1 documents and 0 retries": func(w, _, _, _ *histories.Op) {
+			w.Result.N = -1
+		},
 		"is a write with what only scans return": func(w, _, _, _ *histories.Op) {
 			w.Result.Complete = true
 		},
 		"is a scan with the answer to an operation on one key": func(_, _, s, _ *histories.Op) {
 			s.Result.N = 1
 		},
-		`returned the value "w0" of no document`: func(w, _, _, _ *histories.Op) { w.Result.Value = "w0" },
-		"returned k=1 at 10":                     func(_, _, s, _ *histories.Op) { s.Result.Items[0].Return = 10 },
-		"what a stream received is missing":      func(_, _, _, w *histories.Op) { w.Stream = nil },
-		"what a stream received is there":        func(_, c, _, w *histories.Op) { c.Stream = w.Stream },
+		`returned the value "w0" of no document`: func(w, _, _, _ *histories.Op) {
+			w.Result.Value = "w0"
+		},
+		"returned k=1 at 10": func(_, _, s, _ *histories.Op) {
+			s.Result.Items[0].Return = 10
+		},
+		"what a stream received is missing": func(_, _, _, w *histories.Op) { w.Stream = nil },
+		"what a stream received is there": func(_, c, _, w *histories.Op) {
+			c.Stream = w.Stream
+		},
 		`delivered a change of the unknown kind "replaced"`: func(_, _, _, w *histories.Op) {
 			w.Stream.Batches[0].Changes[0].Kind = "replaced"
 		},
@@ -92,7 +118,8 @@ func TestFlaws(t *testing.T) {
 		ops := history()
 		spoil(&ops[0], &ops[1], &ops[2], &ops[3])
 		var flaw *wellformed.Flaw
-		if err := wellformed.Check(ops); !errors.As(err, &flaw) || !strings.Contains(err.Error(), want) {
+		err := wellformed.Check(ops)
+		if !errors.As(err, &flaw) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

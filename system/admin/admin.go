@@ -2,7 +2,7 @@
 // shards join and leave, zones are made and changed, and operators set how the balancer treats a
 // collection (protocol 2.1, 14).
 //
-// Promises. A shard is removed only when it owns no chunk and is the primary of no database, at one
+// Promise: a shard is removed only when it owns no chunk and is the primary of no database, at one
 // instant with its removal: what could give it one, a commit, an operation on a whole collection or
 // the move of a primary, is decided under the same lock, and finds afterwards that there is no such
 // shard. From the beginning of its draining it gets nothing that is asked for later. A shard always
@@ -15,7 +15,7 @@
 // were dropped, this store drops those itself, and refuses a replica set that has documents. That
 // is also the state in which a shard which has left goes on deleting the ranges that it gave away.
 //
-// Refusals. Nothing here moves anything: the balancer, or an operator, empties a shard that drains.
+// Refusal: nothing here moves anything: the balancer, or an operator, empties a shard that drains.
 // A shard that has left is not stopped: it ends what it has begun. There is no topology time: every
 // server knows where every replica set is, so there is no list of shards that could be old. The
 // shard key of a collection cannot be refined, as keys have one field.
@@ -31,7 +31,7 @@ import (
 )
 
 // Service is one incarnation of a member of the config server. All that it knows of the cluster is
-// in the catalogue.
+// in the catalog.
 type Service struct {
 	config *configsvr.Server
 	// changing are the shards that a request adds or removes; free is signalled when one is not any

@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no
+// configureCollectionBalancing is for the balancer only, which reads the catalog itself: no
 // version rises.
 func (s *Service) configureCollectionBalancing(
 	t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing,
@@ -67,7 +67,7 @@ func (s *Service) clearJumboFlag(
 			if err != nil || len(changed) == 0 {
 				return err
 			}
-			return s.config.Replace(own, table, changed, "clearJumboFlag")
+			return s.config.Replace(own, table, changed, trace.JumboCleared.String())
 		})
 }
 

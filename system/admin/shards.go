@@ -30,7 +30,8 @@ func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*co
 func (s *Service) acceptable(req *command.AddShard) error {
 	if req.MaxBytes < 0 || req.MaxBytes > 0 && s.config.Profile().BalancesBySize() {
 		return errcode.New(errcode.BadValue,
-			"shard %s cannot have the limit %d: maxSize is a number of bytes in 4.2, and unknown later",
+			"shard %s cannot have the limit %d: maxSize is a number of bytes in 4.2, and "+
+				"unknown later",
 			req.Name, req.MaxBytes)
 	}
 	if doc, err := s.config.Shard(req.Name); err == nil && doc.MaxBytes != req.MaxBytes {

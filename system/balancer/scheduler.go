@@ -165,7 +165,7 @@ func (m *term) migrate(t env.Task, q *moveRequest) error {
 	return err
 }
 
-// arrived asks the catalogue, regardless of what the donor has answered (protocol 14.2).
+// arrived asks the catalog, regardless of what the donor has answered (protocol 14.2).
 func (m *term) arrived(q *moveRequest) bool {
 	table, err := m.server.Table(q.NS)
 	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To &&

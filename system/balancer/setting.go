@@ -30,7 +30,8 @@ var knownFields = map[string][]string{
 }
 
 // putSetting sets fields of a document of config.settings as an operator's $set does: the others
-// stay as they are, and a field that is set to null is gone. Without fields the document is removed.
+// stay as they are, and a field that is set to null is gone. Without fields the document is
+// removed.
 func (b *Balancer) putSetting(
 	t env.Task, _ env.NodeID, req *command.PutSetting,
 ) (*command.Done, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// clusterView is what a choice is made from: the catalogue as the primary has it, what was set, and
+// clusterView is what a choice is made from: the catalog as the primary has it, what was set, and
 // what shards say of their data.
 type clusterView struct {
 	*term
@@ -110,7 +110,7 @@ func (v clusterView) batch(
 	return some
 }
 
-// collection is what the catalogue has about a sharded collection: errcode.NamespaceNotFound when
+// collection is what the catalog has about a sharded collection: errcode.NamespaceNotFound when
 // there is none.
 func (v clusterView) collection(ns string) (policy.Collection, error) {
 	table, err := v.server.Table(ns)

@@ -74,7 +74,8 @@ func BenchmarkOwner(b *testing.B) {
 func BenchmarkWith(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		c := t.Owner(key.Int(int64(t.Len()) * 5))
-		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9), catalog.HistoryWindow{})
+		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9),
+			catalog.HistoryWindow{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +111,8 @@ func after(b *testing.B, t *catalog.Table, migrations int) *catalog.Table {
 	b.Helper()
 	for i := range migrations {
 		c := t.Owner(key.Int(int64(i * 9_970 % t.Len() * 10)))
-		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9), catalog.HistoryWindow{})
+		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9),
+			catalog.HistoryWindow{})
 		if err != nil {
 			b.Fatal(err)
 		}

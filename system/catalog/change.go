@@ -227,7 +227,7 @@ func Touch(t *Table) []Chunk {
 }
 
 // MarkJumbo says that the chunk with exactly these bounds is too big to be moved and cannot be
-// split (protocol 13.5). Its version stays: only the balancer asks, and it reads the catalogue
+// split (protocol 13.5). Its version stays: only the balancer asks, and it reads the catalog
 // itself. Splits and moves take the flag off.
 func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
 	c, err := exactChunk(t, rng)

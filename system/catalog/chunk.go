@@ -49,7 +49,7 @@ func (c Chunk) ShardAt(ts hlc.Timestamp) (string, error) {
 // String is "[3, 17) shard-a 5|1||epoch".
 func (c Chunk) String() string { return fmt.Sprintf("%v %s %v", c.Range, c.Shard, c.Version) }
 
-// Collection is what the catalogue knows about a collection besides its chunks.
+// Collection is what the catalog knows about a collection besides its chunks.
 type Collection struct {
 	NS   string
 	UUID string

@@ -28,7 +28,7 @@ func (v DatabaseVersion) placed() Version {
 	return Version{Major: v.LastMod, Epoch: v.UUID, Timestamp: v.Timestamp}
 }
 
-// Database is what the catalogue knows of a database: where its unsharded collections are.
+// Database is what the catalog knows of a database: where its unsharded collections are.
 type Database struct {
 	Name    string
 	Primary string

@@ -118,7 +118,7 @@ func requested(t *testing.T, now *catalog.Table, d *datadriven.TestData) ([]cata
 		v := coll.Version()
 		v.Major, v.Minor = uint32(major), uint32(minor)
 		return catalog.EnsureNewer(now, within(t, d), v)
-	case "mark-jumbo": // no change of its own in the catalogue: the version stays
+	case "mark-jumbo": // no change of its own in the catalog: the version stays
 		c := now.Owner(within(t, d).Min)
 		c.Jumbo = true
 		return []catalog.Chunk{c}, nil
@@ -213,7 +213,8 @@ func TestRefusedTables(t *testing.T) {
 
 func TestRefusedUpdates(t *testing.T) {
 	old := table(t, 2, key.Int(0), key.Int(10))
-	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5), catalog.HistoryWindow{})
+	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5),
+		catalog.HistoryWindow{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +359,7 @@ func TestAlgebra(t *testing.T) {
 			t.Fatalf("refresh: %v\nfrom %s to %s", err, describe(stale), describe(now))
 		}
 		if got, want := describe(refreshed), describe(now); got != want {
-			t.Fatalf("refreshed incrementally:\n%s\nbut the catalogue has:\n%s", got, want)
+			t.Fatalf("refreshed incrementally:\n%s\nbut the catalog has:\n%s", got, want)
 		}
 		if err := refreshed.Validate(); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package catalog is the algebra of the sharding catalogue: versions, chunks, routing tables and
+// Package catalog is the algebra of the sharding catalog: versions, chunks, routing tables and
 // the changes that migrations, splits and merges make to them (protocol 3.1 to 3.3). It is pure: no
 // I/O, no clock, no node.
 //

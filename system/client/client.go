@@ -25,6 +25,8 @@
 // (command.Find.After) returns nothing older than what the session has written or seen, from
 // every member; of majority reads and writes that makes a causally consistent session.
 //
+// Promise: OK and Failed are certain, by the rules above; whatever is not certain is Unknown.
+//
 // Refusal: the package knows no shards, no versions and no primaries; and one client runs one
 // operation at a time.
 package client
@@ -175,8 +177,8 @@ func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Dura
 	return err
 }
 
-// Repeat sends the newest retryable write once more, as a driver does that has lost the answer. There
-// is none without a write before.
+// Repeat sends the newest retryable write once more, as a driver does that has lost the answer.
+// There is none without a write before.
 func (c *Client) Repeat(t env.Task) Answer {
 	if c.newest == nil {
 		return Answer{Certainty: Failed,

@@ -30,7 +30,11 @@ func unconcerned() reply {
 }
 
 func TestWhatIsKnownOfAWrite(t *testing.T) {
-	const lost, stepped, refused = errcode.NetworkTimeout, errcode.PrimarySteppedDown, errcode.DuplicateKey
+	const (
+		lost    = errcode.NetworkTimeout
+		stepped = errcode.PrimarySteppedDown
+		refused = errcode.DuplicateKey
+	)
 	for _, tc := range []struct {
 		name    string
 		replies []reply

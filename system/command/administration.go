@@ -17,7 +17,8 @@ type AddShard struct {
 	MaxBytes int64
 }
 
-// LimitShard changes from how much data on the balancer of 4.2 gives a shard no more; 0 is no limit.
+// LimitShard changes from how much data on the balancer of 4.2 gives a shard no more; 0 is no
+// limit.
 type LimitShard struct {
 	Name     string
 	MaxBytes int64

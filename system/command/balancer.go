@@ -53,7 +53,8 @@ type BalancerCollectionStatusReply struct {
 // errcode.BadValue.
 type PutSetting struct {
 	ID string
-	// Doc are the fields to be set, without _id, where null removes one; empty removes the document.
+	// Doc are the fields to be set, without _id, where null removes one; empty removes the
+	// document.
 	Doc bson.Raw
 }
 

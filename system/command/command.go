@@ -3,6 +3,8 @@
 //
 // Promise: a command is never changed after it was sent. Every type is registered with the codec,
 // which is how a world proves that nodes share no state.
+//
+// Refusal: it has no behaviour: what a command does is in the package of the role that serves it.
 package command
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// GetRoutingTable reads the catalogue with majority read concern at or after After. Any member may
+// GetRoutingTable reads the catalog with majority read concern at or after After. Any member may
 // answer.
 type GetRoutingTable struct {
 	NS string
@@ -18,7 +18,7 @@ type GetRoutingTable struct {
 	After hlc.Timestamp
 }
 
-// RoutingUpdate is a consistent piece of the catalogue.
+// RoutingUpdate is a consistent piece of the catalog.
 type RoutingUpdate struct {
 	Collection catalog.Collection
 	Chunks     []catalog.Chunk
@@ -27,7 +27,7 @@ type RoutingUpdate struct {
 	At   hlc.Timestamp
 }
 
-// CommitChunkMigration moves a range in the catalogue (protocol 3.2, 3.3).
+// CommitChunkMigration moves a range in the catalog (protocol 3.2, 3.3).
 type CommitChunkMigration struct {
 	NS       string
 	UUID     string
@@ -46,7 +46,7 @@ type CommitChunkMigration struct {
 	Balancer bool
 }
 
-// CommitReply holds the versions after a change of the catalogue.
+// CommitReply holds the versions after a change of the catalog.
 type CommitReply struct {
 	ShardVersion      catalog.Version
 	CollectionVersion catalog.Version

@@ -21,7 +21,7 @@ type ShardsvrMovePrimary struct {
 	To       string
 }
 
-// GetDatabase reads the catalogue with majority read concern at or after After. Any member of the
+// GetDatabase reads the catalog with majority read concern at or after After. Any member of the
 // config server may answer.
 type GetDatabase struct {
 	Name  string

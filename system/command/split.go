@@ -33,7 +33,7 @@ type ShardsvrMergeChunks struct {
 	Min, Max  key.Key
 }
 
-// CommitChunkSplit cuts a chunk of a shard in the catalogue (protocol 3.2). Sent again after it has
+// CommitChunkSplit cuts a chunk of a shard in the catalog (protocol 3.2). Sent again after it has
 // succeeded it is refused: there is no such chunk any more.
 type CommitChunkSplit struct {
 	NS, Epoch, Shard string
@@ -53,7 +53,7 @@ type CommitChunksMerge struct {
 // (mergeAllChunksOnShard, protocol 13.4).
 type ShardsvrMergeAllChunks struct{ NS string }
 
-// CommitMergeAllChunks does that in the catalogue. Sent again it changes nothing.
+// CommitMergeAllChunks does that in the catalog. Sent again it changes nothing.
 type CommitMergeAllChunks struct{ NS, Shard string }
 
 // SplitVector asks a shard where to split a range so that the parts have the size of a chunk

@@ -98,8 +98,8 @@ type ListUnsharded struct{ Database string }
 // UnshardedList answers ListUnsharded. Copies of sharded collections are among them.
 type UnshardedList struct{ Collections []ListedCollection }
 
-// ListedCollection is a collection of a shard: its namespace, how it was made ({uuid, key, options})
-// and its indexes besides that of the shard key.
+// ListedCollection is a collection of a shard: its namespace, how it was made ({uuid, key,
+// options}) and its indexes besides that of the shard key.
 type ListedCollection struct {
 	NS      string
 	Options bson.Raw

@@ -14,7 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// What is here is for the packages that decide what is to change: they read the catalogue as the
+// What is here is for the packages that decide what is to change: they read the catalog as the
 // primary has it now, and change it in a task of its term (InTerm), under the lock of chunks
 // (Locked), one entry for each change.
 
@@ -97,7 +97,7 @@ func (s *Server) WhileUnchanging(t env.Task, fn func() error) error {
 	return nil
 }
 
-// Describe writes what the catalogue says about a collection besides its chunks. The table is the
+// Describe writes what the catalog says about a collection besides its chunks. The table is the
 // one that is described now, under the lock that is still held; Balancing is all that may differ.
 func (s *Server) Describe(
 	t env.Task, table *catalog.Table, as catalog.Balancing, why string,
@@ -163,7 +163,7 @@ func (s *Server) Setting(id string) bson.Raw {
 	return s.member.Store().Get(Settings, string(key.String(id)), store.Latest)
 }
 
-// scan reads a namespace of the catalogue; a document that cannot be read breaks an invariant.
+// scan reads a namespace of the catalog; a document that cannot be read breaks an invariant.
 func (s *Server) scan(ns string, each func(bson.Raw) error) {
 	s.member.Store().Scan(ns, store.Latest, func(id string, doc bson.Raw) bool {
 		err := each(doc)

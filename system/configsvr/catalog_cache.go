@@ -10,10 +10,10 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// catalogReader reads the catalogue's documents, at any index the store still knows. What it has
+// catalogReader reads the catalog's documents, at any index the store still knows. What it has
 // read it remembers, so that a change costs what it changes and not a pass over all chunks.
 //
-// Invariant: written lists the indexes of the entries after base that changed the catalogue, in
+// Invariant: written lists the indexes of the entries after base that changed the catalog, in
 // their order. The caches of a collection are in order and do not overlap, and none is of an index
 // before base.
 type catalogReader struct {

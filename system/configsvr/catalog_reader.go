@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// The namespaces of the catalogue (protocol 2.1).
+// The namespaces of the catalog (protocol 2.1).
 const (
 	Collections = "config.collections"
 	Chunks      = "config.chunks"

@@ -23,7 +23,7 @@ func NewCollection(ns string, pattern key.Pattern, at hlc.Timestamp) catalog.Col
 func epochOf(at hlc.Timestamp) string { return fmt.Sprintf("epoch-%s", at) }
 
 // Founding returns the operations that put a new collection with its first chunks into the
-// catalogue.
+// catalog.
 func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]oplog.Op, error) {
 	chunks, err := catalog.First(coll, bounds, shards)
 	if err != nil {

@@ -108,7 +108,7 @@ func (s *Server) dropIndex(
 	return s.change(t, ddlOperation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
 }
 
-// shardCollection makes the collection on its shards first and in the catalogue last: a shard that
+// shardCollection makes the collection on its shards first and in the catalog last: a shard that
 // receives a versioned request has the collection. It succeeds when the collection exists with the
 // same shard key.
 func (s *Server) shardCollection(
@@ -215,7 +215,7 @@ func (r *executedRequest) refusal(op *ddlOperation) error {
 	return errcode.New(r.Code, "%s", r.Why)
 }
 
-// prepare completes the operation from the catalogue as it is; false means that there is nothing to
+// prepare completes the operation from the catalog as it is; false means that there is nothing to
 // do.
 func (s *Server) prepare(op *ddlOperation) (needed bool, err error) {
 	table, err := s.sharded(op.NS)
@@ -257,7 +257,7 @@ func (s *Server) prepareRename(op *ddlOperation) error {
 }
 
 // sharded is the table of a sharded collection as the primary has it now; a namespace that the
-// catalogue does not list is that of an unsharded collection, or of none, and an
+// catalog does not list is that of an unsharded collection, or of none, and an
 // errcode.NamespaceNotFound.
 func (s *Server) sharded(ns string) (*catalog.Table, error) {
 	table, err := s.catalog.latest(ns)

@@ -27,8 +27,8 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 
 // ddlStages are the operations. Migrations are forbidden and joined before shards change, so that
 // no recipient makes what is being dropped (H-15) and no clone misses an index (H-73). A collection
-// leaves the catalogue while all shards block it, and its data after that: a node that refreshes
-// then finds nothing, and no shard holds what the catalogue does not know. It enters the catalogue
+// leaves the catalog while all shards block it, and its data after that: a node that refreshes
+// then finds nothing, and no shard holds what the catalog does not know. It enters the catalog
 // while all shards block it, too: one that took the namespace for free would go on to answer that.
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
@@ -228,7 +228,7 @@ func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
 	return s.setAllow(t, &ddlOperation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
 }
 
-// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a
+// setAllow says in the catalog whether the collection's chunks may be moved. The version of a
 // chunk rises with it, so that every refresh notices.
 func (s *Server) setAllow(t env.Task, op *ddlOperation, allow bool) error {
 	return s.under(t, op, failpoint.ConfigAllowBump,
@@ -259,7 +259,7 @@ func (s *Server) leaveCatalogue(t env.Task, op *ddlOperation) error {
 		})
 }
 
-// removal takes a collection with all its chunks and zones out of the catalogue.
+// removal takes a collection with all its chunks and zones out of the catalog.
 func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	coll := table.Collection()
 	ops := []oplog.Op{deleteOp(Collections, coll.NS)}
@@ -272,7 +272,7 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	return ops
 }
 
-// renameInCatalogue has the collection leave the catalogue and enter it again under the new name,
+// renameInCatalogue has the collection leave the catalog and enter it again under the new name,
 // as another incarnation with the same UUID, in one entry; with the collection that had the name it
 // is the same entry, too. Migrations stay forbidden: a donor that has not renamed its data would
 // find nothing to move.
@@ -316,7 +316,7 @@ func (s *Server) renamed(table *catalog.Table, op *ddlOperation) ([]oplog.Op, er
 	return append([]oplog.Op{putOp(Collections, coll.NS, doc, why)}, ops...), nil
 }
 
-// under changes the catalogue of the operation's incarnation under the lock, if that is still
+// under changes the catalog of the operation's incarnation under the lock, if that is still
 // there, and waits until a majority knows.
 func (s *Server) under(
 	t env.Task, op *ddlOperation, site failpoint.Site,
@@ -353,7 +353,7 @@ func (s *Server) writeAll(
 	return err
 }
 
-// enterCatalogue puts the new collection with its chunks into the catalogue, unless it is there.
+// enterCatalogue puts the new collection with its chunks into the catalog, unless it is there.
 func (s *Server) enterCatalogue(t env.Task, op *ddlOperation) error {
 	err := s.Locked(t, func() error {
 		if err := t.Point(failpoint.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {

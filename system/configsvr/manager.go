@@ -173,7 +173,7 @@ func (m *migrationManager) begin(doc migrationDoc, lock *distLock) *runningMigra
 	return r
 }
 
-// carryOut is step 1 of protocol 4, and asks the catalogue for the outcome.
+// carryOut is step 1 of protocol 4, and asks the catalog for the outcome.
 func (m *migrationManager) carryOut(t env.Task, r *runningMigration) (err error) {
 	d := &r.doc
 	if r.lock == nil {
@@ -289,7 +289,7 @@ func (m *migrationManager) recover(t env.Task) {
 }
 
 // resume asks each donor again, which joins the migration that it may still run, or begins it
-// again. A document that does not fit the catalogue any more belongs to a migration that has
+// again. A document that does not fit the catalog any more belongs to a migration that has
 // committed, or cannot.
 func (m *migrationManager) resume(t env.Task) error {
 	if err := m.s.member.AwaitMajority(t); err != nil {

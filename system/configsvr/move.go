@@ -169,7 +169,7 @@ func (s *Server) owner(ns string, k key.Key) (catalog.Chunk, error) {
 
 // movePiece sends one donor its request until the outcome is known. A request that is sent again
 // joins the migration that it started, if that still runs; whether it has succeeded meanwhile is
-// asked of the catalogue and not of the donor.
+// asked of the catalog and not of the donor.
 func (s *Server) movePiece(
 	t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time,
 ) error {

@@ -1,4 +1,4 @@
-// Package configsvr is the config server: the catalogue of which shard owns what, kept by a replica
+// Package configsvr is the config server: the catalog of which shard owns what, kept by a replica
 // set of its own, and the commands that read and change it.
 //
 // Promise: chunks change under one lock, one atomic log entry for each change, and only after every

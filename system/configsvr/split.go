@@ -13,7 +13,7 @@ import (
 )
 
 // commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: a requester that gets
-// no answer looks at the catalogue.
+// no answer looks at the catalog.
 func (s *Server) commitChunkSplit(
 	t env.Task, _ env.NodeID, req *command.CommitChunkSplit,
 ) (*command.CommitReply, error) {
@@ -118,7 +118,7 @@ func (s *Server) rewrite(
 }
 
 // isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and
-// returns it. Only the catalogue knows whether it has happened; the owner's answer does not count.
+// returns it. Only the catalog knows whether it has happened; the owner's answer does not count.
 func (s *Server) isolate(
 	t env.Task, ns string, chunk catalog.Chunk, piece key.Range,
 ) (catalog.Chunk, error) {

@@ -52,7 +52,7 @@ func (w logWatcher) StepUp(t env.Task) error {
 
 func (w logWatcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
-// gossip lets everybody who learns of this node know which state of the catalogue is
+// gossip lets everybody who learns of this node know which state of the catalog is
 // majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.CommittedTS()}) }
 
@@ -97,7 +97,7 @@ func (s *Server) addChunk(
 	return written
 }
 
-// nameOf is the namespace whose document in the catalogue has this encoded _id.
+// nameOf is the namespace whose document in the catalog has this encoded _id.
 func nameOf(id string) string {
 	name, err := key.Decode(key.Key(id))
 	if err != nil {

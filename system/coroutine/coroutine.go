@@ -1,7 +1,7 @@
 // Package coroutine has tasks take turns on one goroutine, for worlds that run a node's code.
 //
-// Promise: a task runs alone until it waits, and goes on where it waited; what holds of every wait
-// of a task, whichever world it is in, holds by this package.
+// Promise: a task runs alone until it waits, and goes on where it waited; what holds for every wait
+// of a task, in any world, is ensured here.
 //
 // Refusal: it decides nothing: not which task runs next, not when a wait ends, not what an error
 // means.

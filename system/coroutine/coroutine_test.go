@@ -72,7 +72,8 @@ func TestScopes(t *testing.T) {
 	scope.Cancel(closed)
 	late := &member{}
 	late.coroutine.Join("late", scope, late)
-	if in.coroutine.Err() != closed || left.coroutine.Err() != nil || late.coroutine.Err() != closed {
+	if in.coroutine.Err() != closed || left.coroutine.Err() != nil ||
+		late.coroutine.Err() != closed {
 		t.Errorf("in the scope: %v, having left: %v, joining late: %v",
 			in.coroutine.Err(), left.coroutine.Err(), late.coroutine.Err())
 	}
@@ -80,7 +81,8 @@ func TestScopes(t *testing.T) {
 		t.Errorf("a second reason took the place of the first: %v", in.coroutine.Err())
 	}
 	if in.coroutine.Name() != "in" || in.coroutine.Scope() != scope {
-		t.Errorf("task %s is in %p, want in of %p", in.coroutine.Name(), in.coroutine.Scope(), scope)
+		t.Errorf("task %s is in %p, want in of %p", in.coroutine.Name(),
+			in.coroutine.Scope(), scope)
 	}
 }
 

@@ -46,7 +46,7 @@ func (t *Task) Leave() {
 // Started reports whether the task has run.
 func (t *Task) Started() bool { return t.co != nil }
 
-// Wait gives control back to whoever had the task run, until it is run again.
+// Wait gives control back to the caller that ran the task, until it is run again.
 func (t *Task) Wait() {
 	t.refused = 0
 	t.co.yield(struct{}{})
@@ -65,8 +65,8 @@ func (t *Task) Doom(err error) bool {
 // spin.
 const spinLimit = 10_000
 
-// Spins counts a wait that is about to be refused if the task is doomed, and says in a sentence that
-// there were too many, or nothing.
+// Spins counts a wait that is about to be refused if the task is doomed, and says in a sentence
+// that there were too many, or nothing.
 func (t *Task) Spins() string {
 	if t.err == nil {
 		return ""

@@ -3,6 +3,8 @@
 // the codes are those that MongoDB's drivers know.
 //
 // Promise: every error that a caller must distinguish has a code here; nobody compares texts.
+//
+// Refusal: it does not decide what callers do with a code: whether to retry is up to them.
 package errcode
 
 import (

@@ -3,7 +3,7 @@ package failpoint
 // Missing is a phase that real systems have and this one does not.
 type Missing struct{ Name, Why string }
 
-// Absent lists the phases of the catalogue of failpoints (failpoints 18.2) without a site here, and
+// Absent lists the phases of the catalog of failpoints (failpoints 18.2) without a site here, and
 // says of each why.
 func Absent() []Missing {
 	var all []Missing

@@ -1,8 +1,10 @@
-// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the
+// Package failpoint is the catalog of failpoint sites: every phase of every role at which the
 // world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners of
 // faults can enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
+//
+// Refusal: it does not decide what happens at a site, or when.
 package failpoint
 
 import "sort"
@@ -52,8 +54,8 @@ func declare(role Role, name, risk string) Site {
 }
 
 // Declare adds a site of the store of this module, in the file that passes it. The sites that
-// follow MongoDB's phases are in the files of this package instead. Its name must not be that of any
-// other site. It is called from package-level variables only.
+// follow MongoDB's phases are in the files of this package instead. Its name must not be that of
+// any other site. It is called from package-level variables only.
 func Declare(role Role, name, risk string) Site {
 	if _, known := Parse(name); known {
 		panic("failpoint: the site " + name + " is declared twice")

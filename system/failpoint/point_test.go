@@ -88,7 +88,7 @@ session.destination.newerTxn session.destination.sentinel session.retryDuringMig
 session.retryAfterMigration
 `
 
-// TestEveryPhaseIsDeclaredOrExplained compares the catalogue with the list of phases.
+// TestEveryPhaseIsDeclaredOrExplained compares the catalog with the list of phases.
 func TestEveryPhaseIsDeclaredOrExplained(t *testing.T) {
 	absent := failpoint.Absent()
 	var known []string

@@ -1,6 +1,10 @@
 // Package hlc is the cluster's logical time: a hybrid timestamp that every message carries and
 // every node keeps at least as high as the highest it has seen, so that causes have smaller
 // timestamps than effects, even when wall clocks disagree.
+//
+// Promise: a clock never runs backwards, and what it issues is above everything that it has seen.
+//
+// Refusal: it tells nobody the real time: a node with a fast clock pulls all others ahead.
 package hlc
 
 import (
@@ -32,7 +36,7 @@ type Vector struct {
 	// Cluster is the highest cluster time seen.
 	Cluster Timestamp
 	// Config is the highest timestamp known to be majority-committed on the config server. A reader
-	// of the catalogue asks for a state at least as new (protocol 2.2, the vector clock).
+	// of the catalog asks for a state at least as new (protocol 2.2, the vector clock).
 	Config Timestamp
 }
 

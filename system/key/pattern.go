@@ -94,7 +94,7 @@ func hashBytes(b []byte) int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// Document is the pattern as a catalogue writes it: {k: 1} or {k: "hashed"}; nil for the zero
+// Document is the pattern as a catalog writes it: {k: 1} or {k: "hashed"}; nil for the zero
 // Pattern.
 func (p Pattern) Document() bson.Raw {
 	switch {

@@ -97,7 +97,10 @@ func TestRunOfStoppedNode(t *testing.T) {
 // effect any more.
 func TestMistakes(t *testing.T) {
 	for want, mistake := range map[string]func(t env.Task){
-		"a (boot): one is two":              func(t env.Task) { t.Node().Assert(false, "one is two") },
+		"a (boot): one is two": func(t env.Task) {
+			t.Node().Assert(false,
+				"one is two")
+		},
 		"a (boot): cannot go on":            func(t env.Task) { t.Node().Abort("cannot go on") },
 		"a (boot): out of order":            func(env.Task) { panic("out of order") },
 		"a (boot): a choice k at s among 0": func(t env.Task) { t.Node().Choose("k", "s", 0) },

@@ -2,7 +2,7 @@
 // donor, the recipient, the history of sessions that moves along, and recovery when either side
 // fails over.
 //
-// Promises. Until the config server has committed, the donor owns the range and has every document
+// Promise: until the config server has committed, the donor owns the range and has every document
 // of it; when it commits, a majority of the recipient has every document and every statement of the
 // range's sessions, and both sides block writes. After any failure, each side ends up with the
 // outcome that the config server knows: the donor's record of the migration is durable before
@@ -14,7 +14,7 @@
 // the commit the promises are the same; after it, a commit that is still in transit when its donor
 // gives up, or is lost, is not fenced, and orphans may stay behind.
 //
-// Refusals. A shard takes part in one migration at a time, as donor or recipient. A message of
+// Refusal: a shard takes part in one migration at a time, as donor or recipient. A message of
 // another migration, or of one that was fenced, changes nothing. No step is skipped because it
 // probably succeeded: it is idempotent and repeated.
 package migration

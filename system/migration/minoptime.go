@@ -22,7 +22,7 @@ type minOpTime struct {
 	ID     string `bson:"_id"`
 	Config string `bson:"configsvrConnectionString"`
 	Shard  string `bson:"shardName"`
-	// Time is what the shard knows of the config server: readers of the catalogue read a state at
+	// Time is what the shard knows of the config server: readers of the catalog read a state at
 	// least as new.
 	Time hlc.Timestamp `bson:"minOpTime"`
 	// Updaters counts the commits in progress.

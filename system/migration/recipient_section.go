@@ -99,7 +99,7 @@ func (r *recipientMigration) leave(t env.Task) error {
 	return nil
 }
 
-// refresh reads the catalogue. When that fails nothing is known, which the next request finds out.
+// refresh reads the catalog. When that fails nothing is known, which the next request finds out.
 func (r *recipientMigration) refresh(t env.Task) {
 	c := r.s.shard.Collection(r.start.NS)
 	err := r.at(t, failpoint.RecipientRefresh, 0)

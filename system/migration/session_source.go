@@ -49,9 +49,9 @@ func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
 	return &sessionSource{s: s, ns: ns, names: append(s.shard.Formerly(ns), ns), rng: rng}
 }
 
-// init lists the sessions, and then writes an entry and waits for it: that makes everything on their
-// chains majority-committed. Statements written meanwhile are noted, as the capture is attached;
-// they must not be on a chain, too, as no majority may have them.
+// init lists the sessions, and then writes an entry and waits for it: that makes everything on
+// their chains majority-committed. Statements written meanwhile are noted, as the capture is
+// attached; they must not be on a chain, too, as no majority may have them.
 func (x *sessionSource) init(t env.Task) error {
 	for _, r := range x.s.shard.Sessions() {
 		if r.Last.Index != 0 {

@@ -133,7 +133,7 @@ func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 			return nil, err
 		}
 		if pattern != catalog.Unsharded {
-			// It is being made or dropped, and the catalogue does not list it now.
+			// It is being made or dropped, and the catalog does not list it now.
 			continue
 		}
 		all = append(all, collectionSpec{NS: ns, UUID: uuid, Options: options})

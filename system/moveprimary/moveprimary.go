@@ -2,7 +2,7 @@
 // collections, to another shard (protocol 15, in the form of 7.0 and later, and in that of 4.2):
 // the coordinator on the shard that gives the database away, and the recipient that copies it.
 //
-// Promises. While the collections are copied, writes to them are refused with
+// Promise: while the collections are copied, writes to them are refused with
 // errcode.MovePrimaryInProgress, so the copy is exact. The record of the move is durable before the
 // recipient learns of it, and each phase before it is acted on; a new primary goes on where the old
 // one was, except in the copying: that is given up, and what was copied is dropped. From the copy
@@ -12,7 +12,7 @@
 // write that is retried after the move is not executed twice; the real system does not do this
 // (SERVER-32113).
 //
-// Refusals. A shard does not become a database's primary while it has work left from having been it
+// Refusal: a shard does not become a database's primary while it has work left from having been it
 // before. Collections must not be made or dropped in a database while its primary moves; a version
 // that offers that excludes it. None of these promises holds in the form of 4.2 (see
 // runUncoordinated), which neither refuses writes nor survives a failover.

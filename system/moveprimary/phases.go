@@ -157,7 +157,7 @@ func (m *primaryMove) history(rec shard.SessionRecord) []oplog.Stmt {
 	return chain
 }
 
-// commit has the config server make the recipient the primary, and goes on only when the catalogue
+// commit has the config server make the recipient the primary, and goes on only when the catalog
 // says so. A refused commit was carried out by an earlier attempt: nobody else changes the version
 // while the move is on record. A recipient that is no shard any more, or is about to be none,
 // cannot have it.

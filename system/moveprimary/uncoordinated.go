@@ -72,7 +72,7 @@ func (m *primaryMove) enterSection(t env.Task) error {
 }
 
 // commitOnce sends the commit. When its outcome is unknown, a majority write to the config server
-// returns a time after which the catalogue can be read; a commit that arrives even later finds
+// returns a time after which the catalog can be read; a commit that arrives even later finds
 // nobody to refuse it.
 func (m *primaryMove) commitOnce(t env.Task) error {
 	m.announce(trace.PrimaryCommit)
@@ -126,7 +126,7 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 	return m.dropMoved(t)
 }
 
-// clear makes requests read the catalogue again.
+// clear makes requests read the catalog again.
 func (m *primaryMove) clear() {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Clear()

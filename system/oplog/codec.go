@@ -32,16 +32,16 @@ func (e *Entry) Marshal() []byte {
 	return b
 }
 
-// The space that the numbers of an entry, an operation and a statement mostly take. Lengths of texts
-// have one byte, times up to ten.
+// The space that the numbers of an entry, an operation and a statement mostly take. Lengths of
+// texts have one byte, times up to ten.
 const (
 	entryNumbers     = 12
 	operationNumbers = 8
 	statementNumbers = 16
 )
 
-// Begin returns the beginning of an entry of so many operations, which are to be appended to it. The
-// size is that of their texts and documents, a guess that saves growing.
+// Begin returns the beginning of an entry of so many operations, which are to be appended to it.
+// The size is that of their texts and documents, a guess that saves growing.
 func Begin(ts hlc.Timestamp, ops, size int) []byte {
 	b := make([]byte, 0, entryNumbers+ops*operationNumbers+size)
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(ts)), uint64(ops))

@@ -1,6 +1,11 @@
 // Package oplog is what a replica set logs: an entry holds one or more operations that happen
 // together, each with the document it leaves behind, so that applying an entry twice or on another
 // member gives the same state.
+//
+// Promise: an entry is encoded in one way only, and decodes to what was encoded; it is not changed
+// after it was appended.
+//
+// Refusal: it stores and replicates nothing; replset does.
 package oplog
 
 import (

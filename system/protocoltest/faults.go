@@ -121,7 +121,7 @@ func (s *Stage) Kill(node env.NodeID, task string) {
 	s.World.Interrupt(node, func(t string) bool { return t == task }, killed)
 }
 
-// StepDown has a member give up its primaryship, if it has it.
+// StepDown has a member step down, if it is primary.
 func (s *Stage) StepDown(id env.NodeID) {
 	if m := s.Servers.Member(id); m != nil {
 		s.World.Node(id).Spawn(nil, "stepdown", func(t env.Task) { _ = m.StepDown(t) })

@@ -78,8 +78,9 @@ func (r *Rig) dataRequests() Verbs {
 func (r *Rig) migrationRequests() Verbs {
 	return Verbs{
 		// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself;
-		// wait, throttle=2, force=manual, bytes=400: the size of a chunk; patience=8h: waits longer for the answer. A bound that is open, the donor chooses. move find=15: the chunk with
-		// the key.
+		// wait, throttle=2, force=manual, bytes=400: the size of a chunk; patience=8h: waits longer
+		// for the answer. A bound that is open, the donor chooses. move find=15: the chunk with the
+		// key.
 		"move": r.move,
 		// moveprimary to=shard-b
 		"moveprimary": r.movePrimary,

@@ -10,8 +10,9 @@ import (
 // arrayFiltersField names the array filters in a change that has some.
 const arrayFiltersField = "$arrayFilters"
 
-// WithArrayFilters is a change by operators whose paths may have $[name] in the place of an element:
-// those that fulfil the filter on that name. Each filter must be used, and each name have one.
+// WithArrayFilters is a change by operators whose paths may have $[name] in the place of an
+// element: those that fulfil the filter on that name. Each filter must be used, and each name have
+// one.
 func WithArrayFilters(change bson.Raw, filters []bson.Raw) (bson.Raw, error) {
 	if Replaces(change) {
 		return nil, badValue("a replacement has no elements to filter: %v", change)
@@ -52,7 +53,8 @@ func filteredName(filter bson.Raw) (name string, err error) {
 			name = one
 		}
 		if one != name {
-			return false, badValue("the array filter %v has two names, %s and %s", filter, name, one)
+			return false,
+				badValue("the array filter %v has two names, %s and %s", filter, name, one)
 		}
 		return true, nil
 	})

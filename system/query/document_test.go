@@ -27,10 +27,10 @@ func parse(t testing.TB, text string) bson.Raw {
 }
 
 // TestDocuments: each case's input is one document a line. "match" tells which documents the filter
-// in the first line selects, "apply" changes all documents by the first, "elements" does so with the
-// array filters in the second, "let" is "match" by the second line with the constants of the first,
-// "upsert" makes one from filter and change, "bounds" and "equality" tell what the filters say about
-// a field.
+// in the first line selects, "apply" changes all documents by the first, "elements" does so with
+// the array filters in the second, "let" is "match" by the second line with the constants of the
+// first, "upsert" makes one from filter and change, "bounds" and "equality" tell what the filters
+// say about a field.
 func TestDocuments(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

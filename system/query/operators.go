@@ -157,7 +157,8 @@ func matchRegex(pattern, options bson.RawValue, got field) (bool, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return false, errcode.New(errcode.BadValue, "the regular expression cannot be used: %v", err)
+		return false,
+			errcode.New(errcode.BadValue, "the regular expression cannot be used: %v", err)
 	}
 	return got.any(func(v bson.RawValue) bool {
 		s, ok := v.StringValueOK()

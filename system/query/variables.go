@@ -15,7 +15,8 @@ func ParseVariables(let bson.Raw) (Variables, error) {
 	vars := Variables{}
 	_, err := everyElement(let, func(name string, e bson.RawValue) (bool, error) {
 		if name == "" || strings.ToLower(name[:1]) != name[:1] {
-			return false, badValue("the name of a variable begins with a small letter, not as %q", name)
+			return false,
+				badValue("the name of a variable begins with a small letter, not as %q", name)
 		}
 		v, found, err := Evaluate(vars.bind(e), emptyDoc)
 		if err == nil && !found {

@@ -22,7 +22,8 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	if err := r.learn(t, c); err != nil {
 		return nil, err
 	}
-	if err := lead.Err(); err != nil { // what was learned of recipient migrations ends with the term
+	// What was learned of recipient migrations ends with the term.
+	if err := lead.Err(); err != nil {
 		return nil, err
 	}
 	md := c.Metadata()
@@ -57,7 +58,7 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 // learn finds out what the shard owns beyond doubt. A range that an earlier primary, or this one,
 // has received completely may still become the shard's by a commit that is in progress, and nobody
 // here would know. So first every migration ends that may bring one, then the time of a write shows
-// how far the config server is, and then its catalogue is read. What has arrived before and is not
+// how far the config server is, and then its catalog is read. What has arrived before and is not
 // owned by then will not be.
 func (r *Service) learn(t env.Task, c *shard.Collection) error {
 	arrived := c.Unowned()

@@ -1,7 +1,7 @@
 // Package rangedel deletes the documents of ranges that a shard does not own (any more): the
 // donor's copy after a migration, the recipient's after an aborted one (protocol 10.3).
 //
-// Promises. A task is durable and survives every failover. It is never begun while pending, while a
+// Promise: a task is durable and survives every failover. It is never begun while pending, while a
 // query may still read the range, or on a member that is not the primary. A batch is deleted only
 // if, at that instant, the task's record is still there with its mark and the shard's known
 // metadata does not own a key of the range. A task changes only by the name of its migration, its

@@ -214,8 +214,8 @@ func warningOp(k Task) oplog.Op {
 	}
 }
 
-// heed informs the queries of a secondary.
-func (r *Service) heed(op *oplog.Op) {
+// informReaders informs the queries of a secondary.
+func (r *Service) informReaders(op *oplog.Op) {
 	var w warningDoc
 	if op.ID != string(key.String(startRangeDeletion)) {
 		return

@@ -15,7 +15,7 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		if op.NS == shard.VersionNS && !leading {
-			r.heed(op)
+			r.informReaders(op)
 		}
 		if op.NS == Namespace {
 			r.changed.Broadcast()

@@ -1,7 +1,7 @@
 // Package replset is a member of a replica set: MongoDB's visible semantics of replication over
 // go.etcd.io/raft.
 //
-// Promises. An entry is applied to the store at the moment it is appended, on every member, so that
+// Promise: an entry is applied to the store at the moment it is appended, on every member, so that
 // w:1 and local reads need no wait. It is majority-committed when raft commits it, and from then on
 // no member ever forgets it. An entry that is not may be rolled back by the next primary; then the
 // store, the log history and the watchers go back together. A term has at most one primary; its
@@ -13,7 +13,7 @@
 // snapshots. The commit index is written with the next record that must be, and learned again after
 // a crash.
 //
-// Refused: a changing membership, arbiters, hidden members, learners.
+// Refusal: a changing membership, arbiters, hidden members, learners.
 package replset
 
 import (
@@ -44,8 +44,8 @@ type Config struct {
 	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
-	// Reading is what entries say. Members of one process share it, for they get the very bytes that
-	// their primary made; nil is allowed.
+	// Reading is what entries say. Members of one process share it, for they get the very bytes
+	// that their primary made; nil is allowed.
 	Reading *document.Memo[[]byte, *oplog.Entry]
 }
 

@@ -116,14 +116,15 @@ func (m *Member) StepDown(t env.Task) error {
 		m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
 }
 
-// TakeOver has a member that does not lead campaign at once, whoever leads: a failover that is forced
-// upon the primary, which learns of it by the higher term. It wins if its log is as long as that of
-// a majority. It does nothing to a leader.
+// TakeOver has a member that does not lead campaign at once, even while another leads: a forced
+// failover, of which the primary learns by the higher term. The member wins if its log is as long
+// as that of a majority. A leader does nothing.
 func (m *Member) TakeOver() {
 	if m.leading {
 		return
 	}
-	// What a leader tells its successor at the end of a transfer; others vote in spite of the lease.
+	// What a leader tells its successor at the end of a transfer; others vote in spite of the
+	// lease.
 	_ = m.raft.Step(pb.Message{Type: pb.MsgTimeoutNow, From: m.self, To: m.self})
 	m.dirty = true
 	m.readyLoop()

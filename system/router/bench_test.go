@@ -94,7 +94,8 @@ func BenchmarkTargetScan(b *testing.B) {
 func BenchmarkUpdate(b *testing.B) {
 	eachTable(b, func(b *testing.B, t *Table) {
 		c := t.Owner(key.Int(int64(t.Len() * 5)))
-		moved, err := catalog.Move(t, c.Range, c.Shard, "shard-zz", hlc.At(9), catalog.HistoryWindow{})
+		moved, err := catalog.Move(t, c.Range, c.Shard, "shard-zz", hlc.At(9),
+			catalog.HistoryWindow{})
 		if err != nil {
 			b.Fatal(err)
 		}

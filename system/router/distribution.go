@@ -19,7 +19,7 @@ func (r *Router) readCatalog(
 	return rpc.CallAny[command.Batch](t, r.config, &own, r.settings.CommandTimeout)
 }
 
-// collStats asks every owner, by the catalogue as it is now.
+// collStats asks every owner, by the catalog as it is now.
 func (r *Router) collStats(
 	t env.Task, _ env.NodeID, req *command.CollStats,
 ) (*command.CollStatsReply, error) {

@@ -118,7 +118,7 @@ func (r *Router) moveRange(
 	return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
 }
 
-// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached
+// movePrimary asks the shard that is the primary according to the catalog, not to what is cached
 // here; in 4.2 it leaves that to the config server.
 func (r *Router) movePrimary(
 	t env.Task, _ env.NodeID, req *command.MovePrimary,

@@ -16,7 +16,7 @@ type Table = catalog.Table
 //
 // Invariant: the table answers the needs up to fresh. A request that finds the table outdated
 // raises need, and only a refresh that began after that counts: one in progress may have read the
-// catalogue before the change (H-24).
+// catalog before the change (H-24).
 type routingCache struct {
 	router      *Router
 	ns          string

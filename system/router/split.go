@@ -39,7 +39,7 @@ func (r *Router) mergeChunks(
 	}, r.settings.MoveWait)
 }
 
-// ownerNow reads the catalogue again: a command about chunks wants to know them as they are.
+// ownerNow reads the catalog again: a command about chunks wants to know them as they are.
 func (r *Router) ownerNow(t env.Task, ns string, k key.Key) (catalog.Chunk, *rpc.Set, error) {
 	known := r.routesOf(ns)
 	known.invalidate(known.table)

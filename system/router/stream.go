@@ -26,8 +26,8 @@ type changeStream struct {
 	after  command.Token
 	// ended: the collection is gone, and its last change was delivered.
 	ended bool
-	// pinned means that the collection is not sharded: every read names the version of the database,
-	// and a move of its primary ends the stream.
+	// pinned means that the collection is not sharded: every read names the version of the
+	// database, and a move of its primary ends the stream.
 	pinned bool
 }
 

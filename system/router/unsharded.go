@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// alterUnsharded sends commands on whole unsharded collections to the primary shard of the database.
-// For a sharded collection that is an errcode.IllegalOperation.
+// alterUnsharded sends commands on whole unsharded collections to the primary shard of the
+// database. For a sharded collection that is an errcode.IllegalOperation.
 func alterUnsharded[Req command.OnUnsharded](
 	r *Router,
 ) func(env.Task, env.NodeID, *Req) (*command.Written, error) {

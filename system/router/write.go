@@ -171,7 +171,7 @@ func (st *writeStatement) owner(table *Table) (string, error) {
 	return table.Owner(k).Shard, nil
 }
 
-// notSentError marks a failure to read the catalogue: after any such failure the statement has not
+// notSentError marks a failure to read the catalog: after any such failure the statement has not
 // been sent.
 func notSentError(err error) error {
 	if rpc.Gone(

@@ -3,6 +3,8 @@
 //
 // Promise: a handler sees a command only after the node's clock has taken over the sender's, and a
 // caller sees the response, or the error, only after its own clock has taken over the responder's.
+//
+// Refusal: it repeats nothing: a caller decides whether to send a request again.
 package rpc
 
 import (

@@ -31,7 +31,7 @@ func NewSet(ep *Endpoint, name string, members []env.NodeID, s *settings.Setting
 // Name is the replica set's name.
 func (s *Set) Name() string { return s.name }
 
-// Host is how the catalogue names the replica set and its members.
+// Host is how the catalog names the replica set and its members.
 func (s *Set) Host() string { return fmt.Sprintf("%s/%v", s.name, s.members) }
 
 // CallPrimary sends req to the set's primary, which it finds first when it is not known.

@@ -4,6 +4,8 @@
 // Promise: a counter only grows while its process lives, and starts at zero with the process: like
 // the real ones, it survives no crash and is never replicated. Times are virtual. The two about
 // pending range deletions are not counters but what is on record.
+//
+// Refusal: nothing in the store decides by a counter.
 package serverstatus
 
 import (

@@ -1,6 +1,11 @@
 // Package settings holds every limit, delay and size that an operator can set while a cluster runs
 // (protocol 16), with the names by which MongoDB's operators know them, and those of our own
 // transport and replication.
+//
+// Promise: a setting is known by one name, with a default for each protocol version; a value that
+// it cannot have is refused with the values that it can.
+//
+// Refusal: it does not know who reads a setting when; a change takes effect at the next read.
 package settings
 
 import (

@@ -28,7 +28,7 @@ func Ask[Resp any](
 	return resp, err
 }
 
-// left returns an errcode.ShardNotFound when the catalogue says that there is no such shard, and
+// left returns an errcode.ShardNotFound when the catalog says that there is no such shard, and
 // nil when it does not know.
 func (s *Server) left(t env.Task, name string) error {
 	_, err := s.findShard(t, name)

@@ -29,7 +29,7 @@ type testCluster struct {
 	servers  map[env.NodeID]*Server
 	onBoot   func(*Server)
 	catalog  *catalog.Table
-	changed  hlc.Timestamp // when the catalogue last changed
+	changed  hlc.Timestamp // when the catalog last changed
 	client   *rpc.Endpoint
 	onEvent  func(*trace.Event)
 }
@@ -83,7 +83,7 @@ func (c *testCluster) Observe(e *trace.Event) {
 	}
 }
 
-// bootConfig serves the catalogue as of now, whole or what is new since a version.
+// bootConfig serves the catalog as of now, whole or what is new since a version.
 func (c *testCluster) bootConfig(t env.Task) {
 	e := rpc.Listen(t.Node(), hlc.New(t.Node()))
 	rpc.Handle(e, func(
@@ -159,7 +159,7 @@ func (c *testCluster) on(id env.NodeID, name string, fn func(t env.Task)) func()
 	return func() bool { return done }
 }
 
-// change sets the catalogue and has everybody who hears of the client hear of the change.
+// change sets the catalog and has everybody who hears of the client hear of the change.
 func (c *testCluster) change(t *catalog.Table) {
 	c.catalog = t
 	c.changed = c.client.Clock().Tick()

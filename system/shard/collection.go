@@ -156,7 +156,7 @@ func (c *Collection) NextOrphans(from key.Key) key.Range {
 }
 
 // BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol
-// 9.2). Nobody refreshes the metadata until EndRecovery: what the catalogue says now may be about
+// 9.2). Nobody refreshes the metadata until EndRecovery: what the catalog says now may be about
 // to change. Fetch and Install remain open to the recovery itself. The caller clears the metadata.
 func (c *Collection) BeginRecovery(migration string) { c.recovering[migration] = true }
 

@@ -26,7 +26,7 @@ type participationDoc struct {
 }
 
 // participate takes one step of an operation on a whole collection. The answer is given when a
-// majority has it, and when a later primary is sure to read a catalogue at least as new as the
+// majority has it, and when a later primary is sure to read a catalog at least as new as the
 // step.
 func (s *Server) participate(
 	t env.Task, _ env.NodeID, req *command.ShardsvrParticipate,

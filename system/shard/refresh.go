@@ -10,7 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// refreshTries is how often a refresh reads the catalogue before it gives up on tables that do not
+// refreshTries is how often a refresh reads the catalog before it gives up on tables that do not
 // fit together (protocol 3.4 step 4) or a config server that does not answer.
 const refreshTries = 3
 
@@ -22,9 +22,9 @@ type refreshCount struct {
 	over           env.Cond
 }
 
-// Refresh reads the catalogue and installs what it says, even while the critical section is held:
+// Refresh reads the catalog and installs what it says, even while the critical section is held:
 // that is for migrations. It joins a refresh in progress only if that one began after the call
-// (SERVER-36232): an older one may have read the catalogue before the change that the caller must
+// (SERVER-36232): an older one may have read the catalog before the change that the caller must
 // see. The error is that of the refresh; errcode.Interrupted when the metadata was cleared or a
 // recovery begun meanwhile, so that nothing was installed.
 func (c *Collection) Refresh(t env.Task) error {
@@ -97,11 +97,11 @@ func (c *Collection) fits(told catalog.Collection) error {
 		return err
 	}
 	return errcode.New(errcode.StaleEpoch,
-		"the catalogue has told of %s as %q, which is not the %q that is here",
+		"the catalog has told of %s as %q, which is not the %q that is here",
 		c.ns, told.UUID, uuid)
 }
 
-// Fetch reads the catalogue at or after everything this node has learned of and returns the table
+// Fetch reads the catalog at or after everything this node has learned of and returns the table
 // without installing it. Status.NamespaceNotFound means that the collection does not exist.
 func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
 	var last error

@@ -61,8 +61,8 @@ func (c *Collection) signal(t env.Task, doc cacheDoc) error {
 	return err
 }
 
-// heed takes in what an entry of the primary says of placements.
-func (s *Server) heed(e *oplog.Entry) {
+// learnPlacements takes in what an entry of the primary says of placements.
+func (s *Server) learnPlacements(e *oplog.Entry) {
 	if len(e.Ops) == 0 { // by which a primary begins its term
 		s.clearAll()
 	}

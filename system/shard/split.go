@@ -14,7 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/splitvector"
 )
 
-// splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalogue
+// splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalog
 // changes, and what the shard knows of it.
 func (s *Server) splitChunk(
 	t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk,

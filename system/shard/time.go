@@ -59,7 +59,7 @@ func (s *Server) awaitTime(t env.Task, ts hlc.Timestamp) error {
 }
 
 // PersistConfigTime makes the config time that this node has seen durable on a majority, so that
-// every later primary reads a catalogue at least as new (protocol 9.1).
+// every later primary reads a catalog at least as new (protocol 9.1).
 func (s *Server) PersistConfigTime(t env.Task) error {
 	now := s.Clock().Now().Config
 	if s.durableConfigTime() < now {

@@ -16,7 +16,7 @@ type logWatcher struct{ *Server }
 // sections.
 func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
-		s.heed(e)
+		s.learnPlacements(e)
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]

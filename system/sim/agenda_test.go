@@ -23,7 +23,8 @@ func TestAgenda(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				at, seq := env.Time(rapid.IntRange(0, 20).Draw(t, "at")), added
-				model = append(model, item{at, seq, a.add(at, eventSlot{fn: func() { fired = seq }})})
+				model = append(model,
+					item{at, seq, a.add(at, eventSlot{fn: func() { fired = seq }})})
 				added++
 			},
 			"remove": func(t *rapid.T) {

@@ -56,7 +56,7 @@ const (
 )
 
 // Choices answers every question that chance decides in a world. The default answer is a hash of
-// the seed and of the question's identity, and thus does not depend on what else was asked.
+// the seed and of the question's identity, and so does not depend on what else was asked.
 //
 // There are two sorts of questions. Whether a fault happens has a boring answer, 0: in a planned
 // world it is the default, and any other answer is recorded. A choice among equals (a latency, the

@@ -35,8 +35,8 @@ func (e queueEntry) before(f queueEntry) bool {
 }
 
 // An eventSlot is one thing to come. Which field is set says what it is: a task to resume, a packet
-// to deliver, a disk whose next operation ends, or a function to run. One with a node is void once that
-// incarnation has ended.
+// to deliver, a disk whose next operation ends, or a function to run. One with a node is void once
+// that incarnation has ended.
 type eventSlot struct {
 	node   *node
 	task   *task

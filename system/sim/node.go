@@ -107,7 +107,8 @@ var stepFailures = []errcode.Code{
 	errcode.ExceededTimeLimit,
 }
 
-// fails is why the step of the task that passes the site for the nth time fails; empty: it does not.
+// fails is why the step of the task that passes the site for the nth time fails; empty: it does
+// not.
 func (m *machine) fails(site failpoint.Site, nth uint64) errcode.Code {
 	w := m.world
 	odds := max(w.failures.odds, w.failures.at.of(site))

@@ -57,8 +57,9 @@ type task struct {
 	calls uint64
 	// reply is the awaited one, or what was read from the disk.
 	reply env.Message
-	// What follows is for people. Since is when the present wait began, site the one announced last,
-	// about the work that it was announced for, last the call made last, and past the one before.
+	// What follows is for people. Since is when the present wait began, site the one announced
+	// last, about the work that it was announced for, last the call made last, and past the one
+	// before.
 	since env.Time
 	site  failpoint.Site
 	about string

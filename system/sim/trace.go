@@ -67,7 +67,8 @@ func (w *World) note(s traceStep, m *machine, name string, n, id uint64) {
 	if m != nil {
 		index = uint64(m.index) + 1
 	}
-	t.hash = addToHash(addToHash(t.hash, id^(uint64(s)<<32|index)), uint64(w.now)^n*0x9fb21c651e98df25)
+	t.hash = addToHash(addToHash(t.hash, id^(uint64(s)<<32|index)),
+		uint64(w.now)^n*0x9fb21c651e98df25)
 	if t.out != nil && t.window.contains(t.step) {
 		w.write(s, m, name, n)
 	}

@@ -17,7 +17,8 @@ type Wait struct {
 	Since       env.Time
 	// Serves says that the task answers a request of another one.
 	Serves bool
-	// About is the work for which the task last announced a site, such as a migration; may be empty.
+	// About is the work for which the task last announced a site, such as a migration; may be
+	// empty.
 	About string
 	// On is the position of the task that serves its request, -1 for none.
 	On int
@@ -43,7 +44,8 @@ func (w *World) Waiting() []Wait {
 			on = -1
 		}
 		waits = append(waits, Wait{
-			Node: t.node.ID(), Task: t.Name(), Doing: t.doing(), Told: t.told(served), Since: t.since,
+			Node: t.node.ID(), Task: t.Name(), Doing: t.doing(),
+			Told: t.told(served), Since: t.since,
 			Serves: t.request != nil, About: t.about, On: on,
 		})
 	}

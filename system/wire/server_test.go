@@ -45,7 +45,8 @@ func TestDriver(t *testing.T) {
 	client, ctx := connect(t, nil)
 	coll := client.Database("test").Collection("docs")
 	for i := range 5 {
-		if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: i}, {Key: "x", Value: i * 11}}); err != nil {
+		if _, err := coll.InsertOne(ctx,
+			bson.D{{Key: "_id", Value: i}, {Key: "x", Value: i * 11}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -54,16 +54,19 @@ func (t *Table) Write(file string) error { return os.WriteFile(file, []byte(t.St
 
 const preface = `# What the first failure of each known bug comes down to
 
-Each was found with plain random seeds and shrunk with the command line of the build that has the bug; the counts are those
-before → after. A fault is one that the scenario plans, or one that chance has decided: a lost, doubled or slow message, a task
-that stalls, a slow disk, what a crash leaves of a file. Each counts as one, and nothing that is not written out in a
-scenario is left to chance. Moves are migrations and moves of primaries; runs are the candidates that were tried; s are the
-seconds that the whole command took of one core, which what else a machine does changes little.
+Each was found with plain random seeds and shrunk with the command line of the build that has the
+bug; the counts are those before → after. A fault is one that the scenario plans, or one that
+chance has decided: a lost, duplicated or slow message, a task that stalls, a slow disk, what a
+crash leaves of a file. Each counts as one, and nothing that is not written out in a scenario is
+left to chance. Moves are migrations and moves of primaries; runs are the candidates that were
+tried; s are the seconds that the whole command took of one core, which what else a machine does
+changes little.
 
-The demand: at most %d operations and %d faults in at most %d s; in processes of its own the scenario fails with the same
-signature, its traces are the same byte for byte, and it passes on the build without the bug. ` +
-	"`go run ./ci/gate -shrunk`" + `
-measures what is missing, with ` + "`-bug NAME`" + ` that bug again.
+The demand: at most %d operations and %d faults in at most %d s; in processes of its own the
+scenario fails with the same signature, its traces are the same byte for byte, and it passes on the
+build without the bug. ` + "`go run ./ci/gate -shrunk`" + ` measures what is missing, with ` +
+	"`-bug NAME`" + ` that
+bug again.
 
 `
 

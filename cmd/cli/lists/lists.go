@@ -1,7 +1,7 @@
 // Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads,
 // checkers, settings, sweeps, activities and strategies.
 //
-// Promise: every catalogue of the harness has a list; a name that there is none of is an error with
+// Promise: every catalog of the harness has a list; a name that there is none of is an error with
 // the nearest ones.
 //
 // Refusal: it runs nothing.

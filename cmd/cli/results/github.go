@@ -25,7 +25,8 @@ func (d *Document) Annotate(out io.Writer) {
 			at = fmt.Sprintf("file=%s,line=%s,", property(file), line)
 		}
 		fmt.Fprintf(out, "::error %stitle=%s::%s\n",
-			at, property(c.Signature+" "+c.Name), message(c.Broke+"\n"+strings.Join(c.Replay, "\n")))
+			at, property(c.Signature+" "+c.Name),
+			message(c.Broke+"\n"+strings.Join(c.Replay, "\n")))
 	}
 }
 

@@ -4,6 +4,8 @@
 // Promise: no line of a table is wider than a hundred columns, unless a single word or the columns
 // before it are; the line of progress never wraps. What is no terminal gets plain lines, and
 // NO_COLOR is honoured.
+//
+// Refusal: it knows no commands and no results, only how lines look.
 package terminal
 
 import (

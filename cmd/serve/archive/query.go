@@ -72,7 +72,8 @@ func scanRun(rows *sql.Rows, r *Run) error {
 // lost-write/commit-without-document are kept under its first part.
 func (a *Archive) Runs(ctx context.Context, signature string) ([]Run, error) {
 	first, _, _ := strings.Cut(signature, "/")
-	return collect(ctx, a.db, runColumns+"where signature = ? or signature = ? order by at desc, path",
+	return collect(ctx, a.db,
+		runColumns+"where signature = ? or signature = ? order by at desc, path",
 		[]any{signature, first}, scanRun)
 }
 
@@ -109,7 +110,8 @@ func (a *Archive) Nights(ctx context.Context) ([]Night, error) {
 		from nights n order by at, night`, nil,
 		func(rows *sql.Rows, n *Night) error {
 			var at int64
-			err := rows.Scan(&n.Path, &n.Night, &at, &n.Build, &n.Red, &n.Seeds, &n.Failures, &n.News)
+			err := rows.Scan(&n.Path, &n.Night, &at, &n.Build, &n.Red, &n.Seeds,
+				&n.Failures, &n.News)
 			n.At = time.Unix(at, 0).UTC()
 			return err
 		})

@@ -1,8 +1,10 @@
 // Package timeline is the state of a cluster at one moment, for people who walk through a run: what
-// the catalogue says, what every server believes and holds, and what is in progress.
+// the catalog says, what every server believes and holds, and what is in progress.
 //
 // Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed
 // nothing.
+//
+// Refusal: it holds no history; debugger makes a Frame for each moment that is asked for.
 package timeline
 
 import (

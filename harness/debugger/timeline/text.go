@@ -143,7 +143,7 @@ func Value(doc bson.Raw) string {
 	return v + "[" + strings.Join(items, " ") + "]"
 }
 
-// KeyText is who owns a key of a collection and what everyone has of it: by the catalogue, by each
+// KeyText is who owns a key of a collection and what everyone has of it: by the catalog, by each
 // member and router.
 func (f *Frame) KeyText(ns string, k int64) string {
 	var b strings.Builder

@@ -27,7 +27,7 @@ type (
 	// Copy and Switch are the steps of the movement of that name.
 	Copy struct {
 		Move  string
-		Given Owned // the range, and who shall have it
+		Given Owned // the range, and who is to have it
 	}
 	Switch struct{ Move string }
 	// Install is a part of a copy, CatchUp what was written during it: part Seq of the movement

@@ -4,6 +4,8 @@
 //
 // Promise: with the zero Target every promise holds under every fault that it names. With a planted
 // bug it breaks only when a message is lost at the wrong moment, so that it has to be looked for.
+//
+// Refusal: it is an example, kept small; what it does not need of harness/target it leaves out.
 package kvtarget
 
 import (

@@ -4,6 +4,8 @@
 // operation out therefore leaves all others as they were.
 //
 // Promise: every drawn scenario is valid.
+//
+// Refusal: it runs nothing; a property decides what a scenario is to show.
 package rapidscenario
 
 import (

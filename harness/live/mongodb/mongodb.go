@@ -50,8 +50,8 @@ const (
 // Connect opens a deployment, which must have at least so many shards.
 func Connect(ctx context.Context, uri string, shards int) (*Deployment, error) {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetRetryWrites(false).
-		SetRetryReads(false).SetServerSelectionTimeout(mostSelection).SetConnectTimeout(2 * time.Second).
-		SetHeartbeatInterval(time.Second).SetAppName("shardproof attack"))
+		SetRetryReads(false).SetServerSelectionTimeout(mostSelection).
+		SetConnectTimeout(2 * time.Second).SetHeartbeatInterval(time.Second).SetAppName("shardproof attack"))
 	if err != nil {
 		return nil, fmt.Errorf("the connection string cannot be used: %w", err)
 	}

@@ -15,7 +15,8 @@ var statements = map[opkind.Name]func(*scenario.Op) statement{
 			{Key: "documents", Value: bson.A{document(op.Key, op.Value)}}}, readInserted}
 	},
 	opkind.Write: func(op *scenario.Op) statement {
-		return findAndModify(op, named(op), bson.E{Key: "update", Value: document(op.Key, op.Value)},
+		return findAndModify(op, named(op),
+			bson.E{Key: "update", Value: document(op.Key, op.Value)},
 			bson.E{Key: "upsert", Value: true})
 	},
 	opkind.CAS: func(op *scenario.Op) statement {

@@ -25,8 +25,8 @@ func end(t *testing.T, prepare func(n *node)) int {
 	return len(c.Ended())
 }
 
-// A process that ends is reported unless a fault may have ended it. Of two faults that meet, the end
-// of one does not hide the other.
+// A process that ends is reported unless a fault may have ended it. Of two faults that meet, the
+// end of one does not hide the other.
 func TestEnded(t *testing.T) {
 	for name, one := range map[string]struct {
 		prepare func(n *node)

@@ -151,7 +151,10 @@ func TestWrites(t *testing.T) {
 		},
 		"image with another field": {
 			scenario.Op{Kind: scenario.Delete},
-			command.Written{N: 1, Image: doc(t, bson.D{{Key: "_id", Value: int64(7)}, {Key: "k", Value: int64(7)}, {Key: "x", Value: 1}})}, "has the field x",
+			command.Written{N: 1,
+				Image: doc(t,
+					bson.D{{Key: "_id", Value: int64(7)}, {Key: "k", Value: int64(7)},
+						{Key: "x", Value: 1}})}, "has the field x",
 		},
 	} {
 		c.op.Key = 7
@@ -195,7 +198,8 @@ func TestTimes(t *testing.T) {
 			"operation time",
 		},
 		"retried": {
-			client.Answer{After: 5, Time: 4, Written: command.Written{N: 1, Time: 4, Retried: true}},
+			client.Answer{After: 5, Time: 4,
+				Written: command.Written{N: 1, Time: 4, Retried: true}},
 			"",
 		},
 		"none": {client.Answer{Written: command.Written{N: 1}}, "operation time"},
@@ -204,7 +208,8 @@ func TestTimes(t *testing.T) {
 		told(t, name, replies.Write(op, scenario.Collection{}, &c.a), c.want)
 	}
 	none := client.Answer{Certainty: client.OK}
-	told(t, "read", replies.Read(&scenario.Op{Kind: scenario.Read}, scenario.Collection{}, &none), "no operation time")
+	told(t, "read", replies.Read(&scenario.Op{Kind: scenario.Read}, scenario.Collection{}, &none),
+		"no operation time")
 	told(t, "lost", replies.Write(op, scenario.Collection{}, &client.Answer{}), "")
 }
 
@@ -239,9 +244,10 @@ func TestScans(t *testing.T) {
 		batches [][]bson.Raw
 		want    string
 	}{
-		"in order":     {[][]bson.Raw{{low}, {high}}, ""},
-		"out of order": {[][]bson.Raw{{high}, {low}}, "came after a document with a higher shard key"},
-		"too many":     {[][]bson.Raw{{low, high, high}}, "a batch has 3 documents"},
+		"in order": {[][]bson.Raw{{low}, {high}}, ""},
+		"out of order": {[][]bson.Raw{{high}, {low}},
+			"came after a document with a higher shard key"},
+		"too many": {[][]bson.Raw{{low, high, high}}, "a batch has 3 documents"},
 	} {
 		s := replies.NewScan(&scenario.Op{Kind: scenario.Scan, To: 9, Batch: 2},
 			scenario.Collection{Hashed: true})

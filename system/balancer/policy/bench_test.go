@@ -23,7 +23,7 @@ func big(b *testing.B, shards, collections, zones int) ([]policy.Shard, []policy
 			Zones: []string{fmt.Sprint("zone-", i*max(zones, 1)/shards)},
 		})
 	}
-	// A catalogue that was read has a string of its own for each chunk's shard.
+	// A catalog that was read has a string of its own for each chunk's shard.
 	owner := func(i int) string { return strings.Clone(all[uneven(i, shards)].Name) }
 	colls := make([]policy.Collection, collections)
 	for i := range colls {

@@ -2,8 +2,8 @@ package policy
 
 import "github.com/shardproof/shardproof/system/catalog"
 
-// ByCount chooses for a collection by the policy of 4.2 (protocol 14.1): shards shall have equally
-// many chunks of each zone, and whole chunks move.
+// ByCount chooses for a collection by the policy of 4.2 (protocol 14.1): shards are to have the
+// same number of chunks of each zone, and whole chunks move.
 func (r *Round) ByCount(c *Collection) {
 	if c.fixed() || r.Exhausted() {
 		return
@@ -50,8 +50,8 @@ func (r *Round) levelCounts(c *Collection, zone int) {
 // E3).
 const imbalanceInChunks = 3
 
-// BySize chooses for a collection by the policy of 6.0.3 and later (protocol 14.2): shards shall
-// have equal amounts of data, and the donor decides how much of a chunk it moves.
+// BySize chooses for a collection by the policy of 6.0.3 and later (protocol 14.2): shards are
+// to have the same amount of data, and the donor decides how much of a chunk it moves.
 func (r *Round) BySize(c *Collection) {
 	if c.fixed() || r.Exhausted() {
 		return

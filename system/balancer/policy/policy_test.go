@@ -20,7 +20,7 @@ import (
 //	zones        name=NS, one a line: MIN MAX NAME
 //	off          name=NS: balancing of the collection is switched off, or on again
 //	by-count     the migrations of a round
-//	by-size      chunk=N data=(SHARD=N, ...): the migrations of a round for these answers of the shards
+//	by-size      chunk=N data=(SHARD=N, ...): a round's migrations for these answers
 //	splits       what has to be split for zones
 //	settle       rounds with splits of the same policy until nothing is chosen
 func TestPolicies(t *testing.T) {

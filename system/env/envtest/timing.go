@@ -28,7 +28,8 @@ var timing = []func(h *hall) promise{
 			a: func(t env.Task) {
 				n, began := t.Node(), t.Node().Mono()
 				for _, d := range []time.Duration{2 * idle, idle} {
-					n.After(d, func() { h.Say(fmt.Sprint(int(d/idle), " ", n.Mono().Sub(began) >= d)) })
+					n.After(d,
+						func() { h.Say(fmt.Sprint(int(d/idle), " ", n.Mono().Sub(began) >= d)) })
 				}
 				_ = t.Sleep(3 * idle)
 				h.Say("end")

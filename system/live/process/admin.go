@@ -41,8 +41,8 @@ func (p *process) serveAdmin() (stop func(), err error) {
 	return func() { _ = server.Close() }, nil
 }
 
-// serveTakeover has this member of a replica set try to take the lead, whoever has it: a failover
-// that is forced upon the primary. It answers before the election has ended.
+// serveTakeover has this member of a replica set campaign at once, even while another leads: a
+// forced failover. It answers before the election has ended.
 func (p *process) serveTakeover(w http.ResponseWriter, r *http.Request) {
 	tried := false
 	err := p.node.Run(r.Context(), "takeover", func(env.Task) {

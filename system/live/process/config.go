@@ -102,7 +102,8 @@ func (c *Config) Validate() error {
 	case c.Folder == "":
 		return errors.New(`"folder" is empty; name the folder that keeps what the node stores`)
 	case !slices.Contains(all, c.Node):
-		return fmt.Errorf(`"node" is %q, which is not in this topology; its nodes are %v`, c.Node, all)
+		return fmt.Errorf(`"node" is %q, which is not in this topology; its nodes are %v`, c.Node,
+			all)
 	case c.Clients != "" && !c.IsRouter():
 		return fmt.Errorf(`"clients" is set, but %s is not a router`, c.Node)
 	}
@@ -148,8 +149,9 @@ func (c *Config) Key() ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the key file %s is readable by others; `chmod 600 %s` keeps it secret",
-			c.KeyFile, c.KeyFile)
+		return nil,
+			fmt.Errorf("the key file %s is readable by others; `chmod 600 %s` keeps it secret",
+				c.KeyFile, c.KeyFile)
 	}
 	key, err := os.ReadFile(c.KeyFile)
 	return bytes.TrimSpace(key), err

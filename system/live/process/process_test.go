@@ -255,7 +255,9 @@ func TestConfig(t *testing.T) {
 		`no address for`:     func(c *process.Config) { c.Nodes = nil },
 		`is not possible`:    func(c *process.Config) { c.Topology.Shards = 0 },
 		`no protocol "9"`:    func(c *process.Config) { c.Topology.Protocol = "9" },
-		`no setting "pace"`:  func(c *process.Config) { c.Settings = map[string]string{"pace": "1"} },
+		`no setting "pace"`: func(c *process.Config) {
+			c.Settings = map[string]string{"pace": "1"}
+		},
 	} {
 		wrong := sound
 		change(&wrong)

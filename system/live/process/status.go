@@ -37,7 +37,7 @@ type Status struct {
 	Catalog *Catalog `json:"catalog,omitempty"`
 }
 
-// Catalog is the cluster as the catalogue has it.
+// Catalog is the cluster as the catalog has it.
 type Catalog struct {
 	Shards      []CatalogShard      `json:"shards"`
 	Databases   []CatalogDatabase   `json:"databases"`

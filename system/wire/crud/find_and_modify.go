@@ -31,11 +31,12 @@ func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) 
 	}
 	w, err := s.ask(t, ns, f.Upsert, f)
 	if errcode.Is(err, errcode.ShardKeyNotFound) {
-		w, err = s.searched(t, ns, f.Filter, f.Sort, func(exact bson.Raw) (*command.Written, error) {
-			one := *f
-			one.Filter, one.Sort, one.Upsert = exact, nil, false
-			return deployment.Ask[command.Written](t, s.d, &one)
-		})
+		w, err = s.searched(t, ns, f.Filter, f.Sort,
+			func(exact bson.Raw) (*command.Written, error) {
+				one := *f
+				one.Filter, one.Sort, one.Upsert = exact, nil, false
+				return deployment.Ask[command.Written](t, s.d, &one)
+			})
 	}
 	if err != nil {
 		return nil, err

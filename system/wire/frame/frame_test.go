@@ -27,7 +27,8 @@ func insert(t testing.TB, flags wiremessage.MsgFlag) []byte {
 	_, b := wiremessage.AppendHeaderStart(nil, 7, 0, wiremessage.OpMsg)
 	b = wiremessage.AppendMsgFlags(b, flags)
 	b = wiremessage.AppendMsgSectionType(b, wiremessage.SingleDocument)
-	b = append(b, document(t, bson.D{{Key: "insert", Value: "docs"}, {Key: "$db", Value: "test"}})...)
+	b = append(b,
+		document(t, bson.D{{Key: "insert", Value: "docs"}, {Key: "$db", Value: "test"}})...)
 	b = wiremessage.AppendMsgSectionType(b, wiremessage.DocumentSequence)
 	list := append([]byte("documents\x00"), document(t, bson.D{{Key: "_id", Value: 1}})...)
 	list = append(list, document(t, bson.D{{Key: "_id", Value: 2}})...)
@@ -72,7 +73,8 @@ func TestLimits(t *testing.T) {
 	if _, err := frame.Read(bytes.NewReader(b), len(b)-1); !errors.Is(err, frame.ErrMalformed) {
 		t.Errorf("a message above the limit: %v", err)
 	}
-	if _, err := frame.Read(bytes.NewReader(b[:len(b)-1]), len(b)); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := frame.Read(bytes.NewReader(b[:len(b)-1]), len(b)); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		t.Errorf("a message that is cut off: %v", err)
 	}
 	deep := bson.D{{Key: "x", Value: 1}}
@@ -80,7 +82,8 @@ func TestLimits(t *testing.T) {
 		deep = bson.D{{Key: "x", Value: deep}}
 	}
 	reply := frame.AppendReply(nil, &frame.Message{}, 1, document(t, deep))
-	if _, err := frame.Read(bytes.NewReader(reply), frame.MaxMessage); !errors.Is(err, frame.ErrMalformed) {
+	if _, err := frame.Read(bytes.NewReader(reply), frame.MaxMessage); !errors.Is(err,
+		frame.ErrMalformed) {
 		t.Errorf("documents 500 deep: %v", err)
 	}
 }

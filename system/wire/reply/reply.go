@@ -3,6 +3,8 @@
 //
 // Promise: every code of the store has the number that drivers expect; a code without one is sent
 // as an internal error.
+//
+// Refusal: it executes nothing; the packages that serve commands decide what is answered.
 package reply
 
 import (
