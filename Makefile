@@ -155,12 +155,12 @@ fleet: build
 nightly: build
 	$(GO) run ./ci/nightly -for $(NIGHTLY)
 
-## page-test: every page, as the tool writes and serves it, in headless Chromium, which must be installed
+## page-test: every page in headless Chromium, which must be installed
 page-test:
 	$(GO) test -count=1 -v -run 'Page|Light|Errors|Opens|InBrowser|Colours' -tags browser ./harness/report ./harness/overview
 	$(GO) test -count=1 -v -tags browser ./ci/chromium
 
-## page-shots: pictures of pages for the documentation: of the demo's failure, a campaign, an attack, a server; make demo comes first
+## page-shots: pictures of pages for the documentation, after make demo
 page-shots:
 	$(GO) test -count=1 -timeout 20m -tags browser -run 'Pictures|Attack' ./ci/chromium \
 		-demo "$$(pwd)" -pictures "$$(pwd)/docs/pictures"
