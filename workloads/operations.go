@@ -300,10 +300,10 @@ var reshape = Operations{
 
 // DrawOperations plans what operators do, ordered by time.
 func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) {
-	catalogue := OperationsCatalogue()
+	catalog := OperationsCatalogue()
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
-		all = append(all, keyed.Choose(plan.pick, "story", catalogue,
+		all = append(all, keyed.Choose(plan.pick, "story", catalog,
 			func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
 	}
 	slices.SortStableFunc(all, func(a, b scenario.Command) int {

@@ -344,3 +344,14 @@ func (o *Oracle) judgeReturn(w *model.Write, m *move) {
 		}
 	}
 }
+
+// number takes the name of a request apart, which is balancer/term/round/number.
+func number(request string) (round, n int, known bool) {
+	parts := strings.Split(request, "/")
+	if len(parts) != 4 {
+		return 0, 0, false
+	}
+	round, err1 := strconv.Atoi(parts[2])
+	n, err2 := strconv.Atoi(parts[3])
+	return round, n, err1 == nil && err2 == nil
+}

@@ -3,8 +3,6 @@ package oracle
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
@@ -51,6 +49,8 @@ type rounds struct {
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
+	// queued are requests whose shards are taken, and that have not been asked for.
+	queued []string
 	// changed is when the catalog or what is under way was changed last.
 	changed int64
 }
@@ -114,12 +114,13 @@ func (r *rounds) judge(e *trace.Event) {
 	}
 	set := r.world.Set(model.Config)
 	if e.Kind == trace.Elected && e.Shard == model.Config {
-		r.now, r.underWay, r.between = nil, nil, nil
+		r.now, r.underWay, r.queued, r.between = nil, nil, nil, nil
 		r.lookBetween(e.Node)
 	}
 	if e.Term != set.Term || e.Node != set.Leader {
 		return
 	}
+	r.followQueued(e)
 	switch e.Kind {
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
 		r.changed = e.At
@@ -156,9 +157,24 @@ func (r *rounds) turn(e *trace.Event) {
 	r.lookBetween(e.Node)
 }
 
-// choosing says that a round has begun and has not said yet what it chose: shards may be taken of
-// which nobody has heard.
-func (r *rounds) choosing() bool { return r.now != nil && len(r.now.requests) == 0 }
+// followQueued follows what is in the queue, before anything else is made of the event.
+func (r *rounds) followQueued(e *trace.Event) {
+	switch e.Kind {
+	case trace.BalancerQueued:
+		r.queued = append(r.queued, e.Request())
+	case trace.BalancerChose, trace.BalancerDone:
+		r.queued = slices.DeleteFunc(r.queued, func(id string) bool { return id == e.Request() })
+	}
+}
+
+// taken says whether requests of others than the round are in the queue: of the shards that they
+// take nobody has heard.
+func (r *rounds) taken(round int) bool {
+	return slices.ContainsFunc(r.queued, func(id string) bool {
+		of, _, _ := number(id)
+		return of != round
+	})
+}
 
 // lookBetween takes the state of the moment down between two rounds.
 func (r *rounds) lookBetween(node string) {
@@ -174,6 +190,7 @@ func (r *rounds) lookBetween(node string) {
 // follow takes notice of what may make a round choose something else.
 func (r *rounds) follow(e *trace.Event) {
 	now := r.now
+	now.disturbed = now.disturbed || r.taken(now.number)
 	if now.stale {
 		r.look()
 	}
@@ -286,7 +303,7 @@ const quiet = int64(time.Millisecond)
 func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
 	state := r.view(e.Node)
 	n := r.causes.of(e.Node)
-	if state == nil || len(n.faults) > 0 || e.At-max(r.changed, n.faulted) < quiet ||
+	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 || e.At-max(r.changed, n.faulted) < quiet ||
 		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
 		return
 	}
@@ -310,17 +327,6 @@ func (r *rounds) takeBusy(state *balance.Round) {
 			return r.chosen[id].From == s.Name || r.chosen[id].To == s.Name
 		})
 	}
-}
-
-// number takes the name of a request apart, which is balancer/term/round/number.
-func number(request string) (round, n int, known bool) {
-	parts := strings.Split(request, "/")
-	if len(parts) != 4 {
-		return 0, 0, false
-	}
-	round, err1 := strconv.Atoi(parts[2])
-	n, err2 := strconv.Atoi(parts[3])
-	return round, n, err1 == nil && err2 == nil
 }
 
 // judgeRound judges what a round has chosen, if it is clear what it went by.

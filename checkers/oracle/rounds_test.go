@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,17 +74,23 @@ func expectOf(t *testing.T, o *Oracle, rule verdict.Checker, want verdict.Signat
 func TestRounds(t *testing.T) {
 	same := func(*balance.Round) {}
 	fault := trace.FaultEvent{Number: 1, FaultKind: "pause", Target: "config.0"}.Event()
+	named := func(round int) string { return fmt.Sprintf("balancer/1/%d/1", round) }
+	queued := func(round int) *trace.Event {
+		return trace.BalancerQueuedEvent{Shard: "config", Term: 1, Request: named(round)}.Event()
+	}
 	for name, c := range map[string]struct {
 		change    func(*balance.Round)
 		during    []*trace.Event
 		chosen    []string
 		signature verdict.Signature
 	}{
-		"what is uneven":             {same, nil, []string{"a-b"}, ""},
-		"to the other of two equals": {same, nil, []string{"a-c"}, ""},
-		"nothing":                    {same, nil, nil, notOfPolicy},
-		"nothing, as a fault hit it": {same, []*trace.Event{fault}, nil, ""},
-		"nothing outside the window": {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
+		"what is uneven":                               {same, nil, []string{"a-b"}, ""},
+		"to the other of two equals":                   {same, nil, []string{"a-c"}, ""},
+		"nothing":                                      {same, nil, nil, notOfPolicy},
+		"nothing, as its request waits":                {same, []*trace.Event{queued(1)}, nil, notOfPolicy},
+		"nothing, as an earlier round's request waits": {same, []*trace.Event{queued(0)}, nil, ""},
+		"nothing, as a fault hit it":                   {same, []*trace.Event{fault}, nil, ""},
+		"nothing outside the window":                   {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
 		"what is off": {func(r *balance.Round) { r.Collections[0].Off = true },
 			nil, []string{"a-b"}, notOfPolicy},
 		"from who has nothing":     {same, nil, []string{"b-c"}, notOfPolicy},

@@ -160,12 +160,12 @@ type openExtents struct {
 }
 
 // spreads is how long it takes at most, before any fault, until every member of the config server
-// knows that a majority has a change of the catalogue: any of them may tell a router what it knows.
+// knows that a majority has a change of the catalog: any of them may tell a router what it knows.
 const spreads = time.Second
 
 // AsksExtents is called when an operator asks how a collection lies on the shards, and what it
 // returns when there is an answer. The router reads the routing table again for it. It is judged
-// only when nothing of the collection was written meanwhile, every member knows the catalogue, and
+// only when nothing of the collection was written meanwhile, every member knows the catalog, and
 // before the first fault: a primary that has been deposed and does not know counts what it has.
 func (o *Oracle) AsksExtents(ns string) (told func(answer, right string)) {
 	x := &openExtents{ns: ns, step: o.step}
@@ -234,7 +234,7 @@ func (o *Oracle) AsksStatus(
 			s.states = append(s.states, state)
 		}
 	}
-	s.disturbed = o.rounds.choosing()
+	s.disturbed = len(o.rounds.queued) > 0
 	before := weights()
 	o.statuses = append(o.statuses, s)
 	return func(violation string, answered bool) {
@@ -253,7 +253,7 @@ func (o *Oracle) AsksStatus(
 func (o *Oracle) followStatus(e *trace.Event) {
 	for _, s := range o.statuses {
 		switch e.Kind {
-		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerRound,
+		case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerQueued,
 			trace.BalancerChose, trace.BalancerDone:
 			s.disturbed = s.disturbed || e.Node == s.node
 		case trace.Fault, trace.PointHit:

@@ -52,9 +52,7 @@ func TestStatus(t *testing.T) {
 	}
 	even := []*trace.Event{weigh("a", 100), weigh("b", 100), weigh("c", 100)}
 	heavy := []*trace.Event{weigh("a", 900), weigh("b", 0), weigh("c", 0)}
-	begun := trace.BalancerRoundEvent{
-		Shard: "config", Term: 1, Phase: trace.RoundBegun, Round: 8,
-	}
+	queued := trace.BalancerQueuedEvent{Shard: "config", Term: 1, Request: "balancer/1/8/1"}
 	changed := append(even, trace.BalancerStateEvent{Shard: "config", Term: 1, Index: 2}.Event())
 	for name, c := range map[string]struct {
 		during    []*trace.Event
@@ -72,9 +70,9 @@ func TestStatus(t *testing.T) {
 		"not asked, and heavy": {
 			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong,
 		},
-		"changed meanwhile": {changed, nil, nil, "chunksImbalance", ""},
-		"a round chooses":   {heavy, begun.Event(), nil, "", ""},
-		"a round begins":    {append(heavy, begun.Event()), nil, nil, "", ""},
+		"changed meanwhile":       {changed, nil, nil, "chunksImbalance", ""},
+		"a chunk is to move":      {heavy, queued.Event(), nil, "", ""},
+		"one is queued meanwhile": {append(heavy, queued.Event()), nil, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}

@@ -17,8 +17,8 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("FAULT %d %s %s", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
-	case trace.BalancerChose, trace.BalancerState, trace.BalancerRound, trace.BalancerDone,
-		trace.BalancerStopped:
+	case trace.BalancerQueued, trace.BalancerChose, trace.BalancerState, trace.BalancerRound,
+		trace.BalancerDone, trace.BalancerStopped:
 		return balancerText(e)
 	case trace.ClusterChanged:
 		return "config: " + changeText(e)
@@ -184,6 +184,8 @@ func balancerText(e *trace.Event) string {
 	case trace.BalancerRound:
 		return fmt.Sprintf("round %d of the balancer on %s has %s", e.Round(),
 			e.Node, e.RoundPhase())
+	case trace.BalancerQueued:
+		return "the balancer is about to make request " + e.Request()
 	case trace.BalancerDone:
 		return "the balancer's request " + e.Request() + " has ended: " + e.Outcome()
 	case trace.BalancerStopped:

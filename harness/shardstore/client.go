@@ -49,11 +49,13 @@ type session struct {
 }
 
 // statement is an operation that was sent as one, and what it was answered; recorded is set when it
-// is known to have changed something. The zero statement is none.
+// is known to have changed something, in that incarnation of the collection. The zero statement is
+// none.
 type statement struct {
-	op       *scenario.Op
-	recorded bool
-	answered command.Written
+	op          *scenario.Op
+	recorded    bool
+	incarnation uint64
+	answered    command.Written
 }
 
 // Do carries out one operation.
@@ -62,7 +64,8 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 	if !op.Kind.Of().Reads() {
 		s.newest = statement{
 			op: op, answered: a.Written,
-			recorded: !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0,
+			recorded:    !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0,
+			incarnation: s.oracle.Incarnation(op.NS),
 		}
 	}
 	return s.answer(op, &a, r)

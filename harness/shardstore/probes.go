@@ -325,7 +325,8 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 				NS: op.NS, Filter: only(s.named(op)), Change: set("probe"),
 				Concern: command.Majority,
 			})
-			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove
+			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove &&
+				s.newest.incarnation == p.oracle.Incarnation(op.NS)
 			if a.Err == nil && a.Written.N == 0 && kept {
 				return errcode.New(errcode.OperationFailed, "no document with k=%d was found",
 					op.Key)

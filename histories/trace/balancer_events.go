@@ -18,6 +18,20 @@ func (p BalancerRoundEvent) Event() *Event {
 	}
 }
 
+// BalancerQueuedEvent: the primary is about to ask for a migration, whose shards are taken from now
+// on. It asks a little later, or not at all.
+type BalancerQueuedEvent struct {
+	Shard string
+	Term  uint64
+	// Request is the request's name.
+	Request string
+}
+
+// Event is the event that travels.
+func (p BalancerQueuedEvent) Event() *Event {
+	return &Event{Kind: BalancerQueued, Shard: p.Shard, Term: p.Term, subject: p.Request}
+}
+
 // BalancerChoseEvent: a migration is asked for, from Shard to Peer; without Max the donor
 // decides how much. The world adds the node's wall clock.
 type BalancerChoseEvent struct {

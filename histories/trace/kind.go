@@ -62,6 +62,7 @@ const (
 
 	BalancerRound
 	BalancerChose
+	BalancerQueued
 	BalancerDone
 	BalancerState
 	BalancerStopped
@@ -173,7 +174,8 @@ var layouts = [kinds]layout{
 	BalancerChose: {
 		name: "balancer-chose", subject: "request", detail: "why", amount: "aheadOfUTC",
 	},
-	BalancerDone: {name: "balancer-done", subject: "request", detail: "outcome"},
+	BalancerQueued: {name: "balancer-queued", subject: "request"},
+	BalancerDone:   {name: "balancer-done", subject: "request", detail: "outcome"},
 	BalancerState: {
 		name: "balancer-state", detail: "mode", parse: parsed(ParseBalancerMode), subject: "window",
 		number: "closed",

@@ -52,7 +52,7 @@ func (e *Event) Log() string { return e.subjectOf(Elected) }
 // begun a migration.
 func (e *Event) Request() string {
 	switch e.Kind {
-	case BalancerChose, BalancerDone, MoveAsked:
+	case BalancerQueued, BalancerChose, BalancerDone, MoveAsked:
 		return e.subject
 	case MigrationRequested:
 		return e.detail

@@ -91,7 +91,7 @@ func (s *scheduler) enqueue(t env.Task, q *moveRequest) {
 		return
 	}
 	s.queue = append(s.queue, q)
-	s.term.announce(q)
+	s.term.emit(trace.BalancerQueuedEvent{Request: q.name}.Event())
 	if !s.dispatching {
 		s.dispatching = true
 		t.Spawn("dispatch migrations", s.dispatch)
@@ -113,6 +113,7 @@ func (s *scheduler) dispatch(t env.Task) {
 			s.end(q, err)
 			continue
 		}
+		s.term.announce(q)
 		t.Spawn("balance "+q.name, func(t env.Task) { s.end(q, s.term.migrate(t, q)) })
 	}
 	s.dispatching = false
