@@ -146,30 +146,34 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 
 // AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only
 // when the donor has deleted what it had of it; and what it returns when the answer has come, with
-// whether the range has moved. Of several migrations there since then, nobody knows which one the
-// answer is about. In 4.2 no deletion is on record.
+// whether the range has moved. Of several migrations that have brought it since then, or when some
+// of it was there already, nobody knows which one the answer is about. In 4.2 no deletion is on
+// record.
 func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool)) {
 	asked := o.step
+	there := slices.ContainsFunc(
+		slices.Concat(o.world.Latest(ns), o.world.Table(ns)), func(c trace.Chunk) bool {
+			return c.Shard == to && c.Min < hi && lo < c.Max
+		})
 	return func(moved bool) {
-		if !moved || o.drops[ns] >= asked {
+		if !moved || there || o.drops[ns] >= asked {
 			return
 		}
 		var since []*move
 		//shardproof:allow map they are counted
 		for _, m := range o.moves {
-			if m.ns == ns && m.to == to && m.began > asked && m.min < hi && lo < m.max {
+			if m.ns == ns && m.to == to && m.committed > asked && m.min < hi && lo < m.max {
 				since = append(since, m)
 			}
 		}
-		if len(since) == 1 {
+		if len(since) == 1 && since[0].began > asked {
 			o.judgeAwaited(since[0], asked)
 		}
 	}
 }
 
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {
-	if m.committed == 0 || !slices.Contains(m.promised, m.from) ||
-		slices.Contains(m.cleaned, m.from) {
+	if !slices.Contains(m.promised, m.from) || slices.Contains(m.cleaned, m.from) {
 		return
 	}
 	o.report(deletionRule, verdict.Violation{

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -16,9 +17,11 @@ func TestAwaitedDeletion(t *testing.T) {
 		"receive b.0 m1 - m kClone\ntask a.0 m1 - m pending 0\n", 1)
 	for name, c := range map[string]struct {
 		before, between string
+		to              string // the end of the range that is asked for, m when it is empty
 		failed          bool
 		signature       verdict.Signature
 	}{
+		"some of it was there":        {before: start, between: begun, to: "p"},
 		"it is done":                  {before: start, between: begun + over},
 		"it is on record":             {before: start, between: begun, signature: cleanedTooEarly},
 		"the answer is an error":      {before: start, between: begun, failed: true},
@@ -31,7 +34,7 @@ func TestAwaitedDeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, c.before)
-			answered := s.o.AwaitsDeletion("test.docs", bound("-"), bound("m"), "b")
+			answered := s.o.AwaitsDeletion("test.docs", bound("-"), cmp.Or(c.to, "m"), "b")
 			s.lines(t, c.between)
 			answered(!c.failed)
 			expectOf(t, s.o, deletionRule, c.signature)
