@@ -142,9 +142,13 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 }
 
 // rename gives the incarnation its new name in one entry with everything that refers to it by the
-// old one (SERVER-60518).
+// old one (SERVER-60518), and with the old one itself: migrations may begin before the operation is
+// released here, and hand over what clients did under that name.
 func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
+	to := s.participation(req.To)
+	to.NS, to.Formerly = req.To, s.inherited(req)
+	ops = append(ops, documentOp(oplog.Update, participationsNS, req.To, to))
 	if there != "" && there == req.Target {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})
 	}
@@ -187,9 +191,6 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	for _, ns := range operationNamespaces(req) {
 		doc := participationDoc{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
-		if ns == req.To {
-			doc.Formerly = s.inherited(req)
-		}
 		ops = append(ops, documentOp(oplog.Update, participationsNS, ns, doc))
 		if doc, held := s.recoverable(ns); held && doc.Reason == holderOf(req) {
 			ops = append(ops, s.Unhold(ns))
