@@ -38,8 +38,8 @@ import (
 // World is where a cluster lives.
 type World interface {
 	AddNode(id env.NodeID, boot env.Boot)
-	// Up reports whether a process of the node is running.
-	Up(id env.NodeID) bool
+	// Node is the node's running process, nil while it is down.
+	Node(id env.NodeID) env.Node
 }
 
 // Cluster is an assembled cluster.
@@ -51,7 +51,8 @@ type Cluster struct {
 	sets      []string
 	nodes     map[string][]env.NodeID // of each replica set
 	reading   document.Memo[[]byte, *oplog.Entry]
-	// Of each node the last incarnation that booted.
+	// Of each node the last process that booted: one that runs and has not booted yet is another.
+	booted   map[env.NodeID]env.Node
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server
 	routers  map[env.NodeID]*router.Router
@@ -78,6 +79,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 		settings:  s,
 		bootstrap: founding,
 		nodes:     make(map[string][]env.NodeID),
+		booted:    make(map[env.NodeID]env.Node),
 		members:   make(map[env.NodeID]*replset.Member),
 		shards:    make(map[env.NodeID]*shard.Server),
 		routers:   make(map[env.NodeID]*router.Router),
@@ -111,12 +113,11 @@ func (c *Cluster) Open() { c.open = true }
 func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.Endpoint) {
 	node := t.Node()
 	now := hlc.New(node)
-	delete(c.members, node.ID()) // that of the process before, until this one has recovered
 	m := replset.Boot(t, replset.Config{
 		Name: name, Self: node.ID(), Members: c.nodes[name], Settings: c.start(node), Clock: now,
 		Reading: &c.reading,
 	})
-	c.members[node.ID()] = m
+	c.members[node.ID()], c.booted[node.ID()] = m, node
 	return m, c.listen(node, now)
 }
 
@@ -186,6 +187,7 @@ func (c *Cluster) bootRouter(t env.Task) {
 	sets := c.views(ep)
 	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep),
 		c.topology.Profile)
+	c.booted[t.Node().ID()] = t.Node()
 }
 
 // views are one node's view of all replica sets, by name.

@@ -187,3 +187,18 @@ func serves(t *testing.T, task env.Task, c *client.Client, hashed bool) {
 		t.Errorf("delete: %+v", del)
 	}
 }
+
+// A process that has only just been started is not the one that led before.
+func TestRestartedMemberIsNotReady(t *testing.T) {
+	r := newRig(t, sim.Options{Seed: 1}, small, false, 0)
+	r.world.Run(r.cluster.Ready, env.Time(time.Minute))
+	primary := r.cluster.Primary("shard-a")
+	if r.cluster.Member(primary) == nil {
+		t.Fatal("the cluster did not start within a minute")
+	}
+	r.world.Crash(primary)
+	r.world.Restart(primary)
+	if r.cluster.Member(primary) != nil || r.cluster.Ready() {
+		t.Error("the primary's next process counts as ready before it has booted")
+	}
+}

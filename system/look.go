@@ -56,18 +56,24 @@ func (c *Cluster) Servers() []env.NodeID {
 
 // Member is the running process of a replica set's member, nil while it is down or recovering.
 func (c *Cluster) Member(id env.NodeID) *replset.Member {
-	if m := c.members[id]; m != nil && c.world.Up(id) {
-		return m
+	if !c.serves(id) {
+		return nil
 	}
-	return nil
+	return c.members[id]
+}
+
+// serves reports whether the process of a node that booted last still runs.
+func (c *Cluster) serves(id env.NodeID) bool {
+	n := c.booted[id]
+	return n != nil && n == c.world.Node(id)
 }
 
 // Router is the running process of a router, nil while it is down.
 func (c *Cluster) Router(id env.NodeID) *router.Router {
-	if r := c.routers[id]; r != nil && c.world.Up(id) {
-		return r
+	if !c.serves(id) {
+		return nil
 	}
-	return nil
+	return c.routers[id]
 }
 
 // Primary is the member of a replica set that leads in the newest term, writable or not yet; empty

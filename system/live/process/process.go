@@ -119,17 +119,26 @@ func Run(ctx context.Context, cfg *Config, opts Options) error {
 type only struct {
 	id   env.NodeID
 	boot env.Boot
+	node env.Node
 }
 
 // AddNode implements system.World.
 func (w *only) AddNode(id env.NodeID, boot env.Boot) {
 	if id == w.id {
-		w.boot = boot
+		w.boot = func(t env.Task) {
+			w.node = t.Node()
+			boot(t)
+		}
 	}
 }
 
-// Up implements system.World: of other processes nothing is known.
-func (w *only) Up(id env.NodeID) bool { return id == w.id }
+// Node implements system.World: of other processes nothing is known.
+func (w *only) Node(id env.NodeID) env.Node {
+	if id == w.id {
+		return w.node
+	}
+	return nil
+}
 
 // assemble finds how the cluster boots this node.
 func (p *process) assemble() (env.Boot, error) {
