@@ -33,7 +33,9 @@ func RunAndSave(
 	if err != nil {
 		return r, err
 	}
-	err = saved.Conclude(r.Verdicts, explain.Markdown(r))
+	err = saved.Conclude(rundir.Conclusion{
+		Signature: r.Kind(), Verdict: r.Verdicts, Story: explain.Markdown(r),
+	})
 	if o.Curve || len(r.Curve) > 0 {
 		err = errors.Join(err, saved.Add(rundir.CurveFile, []byte(runner.CurveText(r.Curve))))
 	}

@@ -77,7 +77,7 @@ func (r *saved) save() ([]checkers.Verdict, error) {
 		return nil, err
 	}
 	verdicts := attack.Judge(r.result.Record)
-	if err := folder.Conclude(verdicts, told(verdicts)); err != nil {
+	if err := folder.Conclude(rundir.Conclusion{Verdict: verdicts, Story: told(verdicts)}); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(r.path, againScript), r.again(), 0o755); err != nil {

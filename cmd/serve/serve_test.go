@@ -29,6 +29,7 @@ func fill(t *testing.T) string {
 	first := "lost-write-1" + strings.ReplaceAll(evil, "/", "")
 	for i, run := range []string{first, "lost-write-2"} {
 		verdict, err := json.Marshal(map[string]any{"schema": rundir.VerdictSchema,
+			"signature": []string{"", "lost-write/" + evil}[i],
 			"verdict": []any{
 				map[string]any{"checker": "linearizability", "outcome": "fail",
 					"promise": "kept" + evil,
@@ -108,10 +109,9 @@ func TestPages(t *testing.T) {
 	h := open(t, fill(t))
 	first := url.QueryEscape("memory/lost-write-1" + strings.ReplaceAll(evil, "/", ""))
 	for target, wants := range map[string][]string{
-		"/": {"lost-write", ">2</td>", "<svg", "failing seeds", "What could not be read",
+		"/": {"lost-write", "<td>1</td><td>1</td>", "<svg", "failing seeds", "What could not be read",
 			"broken/verdict.json"},
-		"/signature?s=lost-write": {"memory/lost-write-2",
-			"gone&lt;script&gt;"},
+		"/signature?s=lost-write": {"memory/lost-write-1", "gone&lt;script&gt;"},
 		"/signature?s=" + url.QueryEscape("lost-write/"+evil): {"memory/lost-write-2"},
 		"/search?q=run1": {"”: 1<", "memory/lost-write-2"},
 		"/search?q=" + url.QueryEscape(`"run1" OR (`+evil): {"”: 0<"},

@@ -226,16 +226,27 @@ func createFolder(path string, files []file) (*Folder, error) {
 	return &Folder{path}, syncPath(parent)
 }
 
-// Conclude adds the verdict, which must marshal to a JSON object's value, and the story for people.
-func (f *Folder) Conclude(verdict any, story string) error {
+// Conclusion is what was found out about a saved run.
+type Conclusion struct {
+	// Signature groups it with runs that fail alike, as memories do; empty for a run that passed.
+	Signature string
+	// Verdict must marshal to the value of a JSON object's field.
+	Verdict any
+	// Story is for people, in Markdown.
+	Story string
+}
+
+// Conclude adds the verdict and the story. It replaces neither.
+func (f *Folder) Conclude(c Conclusion) error {
 	text, err := jsonDocument(struct {
-		Schema  string `json:"schema"`
-		Verdict any    `json:"verdict"`
-	}{VerdictSchema, verdict})
+		Schema    string `json:"schema"`
+		Signature string `json:"signature,omitempty"`
+		Verdict   any    `json:"verdict"`
+	}{VerdictSchema, c.Signature, c.Verdict})
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Add(VerdictFile, text), f.Add(StoryFile, []byte(story)))
+	return errors.Join(f.Add(VerdictFile, text), f.Add(StoryFile, []byte(c.Story)))
 }
 
 // Has says whether there is a file of that name.

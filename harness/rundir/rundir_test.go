@@ -65,7 +65,9 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.Conclude([]string{"fail"}, "# A story\n"); err != nil {
+	if err := folder.Conclude(rundir.Conclusion{
+		Verdict: []string{"fail"}, Story: "# A story\n",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := rundir.Save(path, record()); err != nil {
@@ -120,7 +122,8 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 	var exists *rundir.ExistsError
 	if err := errors.Join(
-		folder.Conclude("pass", ""), folder.Conclude("fail", ""),
+		folder.Conclude(rundir.Conclusion{Verdict: "pass"}),
+		folder.Conclude(rundir.Conclusion{Verdict: "fail"}),
 	); !errors.As(err, &exists) {
 		t.Errorf("the verdict was replaced: %v", err)
 	}

@@ -151,7 +151,8 @@ func (e *badError) Error() string { return e.err.Error() }
 
 // verdictFile is what is needed of a verdict.
 type verdictFile struct {
-	Verdict []struct {
+	Signature string
+	Verdict   []struct {
 		Checker, Promise, Outcome string
 		Violations                []struct{ Signature, Broke string }
 	}
@@ -180,6 +181,9 @@ func (a *Archive) run(tx *sql.Tx, dir, below string) error {
 		if len(one.Violations) > 0 {
 			r.Signature, r.Broke = one.Violations[0].Signature, one.Violations[0].Broke
 		}
+	}
+	if v.Signature != "" {
+		r.Signature = v.Signature
 	}
 	if info, err := os.Stat(filepath.Join(dir, rundir.VerdictFile)); err == nil {
 		r.At = info.ModTime()

@@ -68,13 +68,10 @@ func scanRun(rows *sql.Rows, r *Run) error {
 	return err
 }
 
-// Runs are the kept runs of a signature, the newest first. Those of a group such as
-// lost-write/commit-without-document are kept under its first part.
+// Runs are the kept runs of a signature, the newest first.
 func (a *Archive) Runs(ctx context.Context, signature string) ([]Run, error) {
-	first, _, _ := strings.Cut(signature, "/")
-	return collect(ctx, a.db,
-		runColumns+"where signature = ? or signature = ? order by at desc, path",
-		[]any{signature, first}, scanRun)
+	return collect(ctx, a.db, runColumns+"where signature = ? order by at desc, path",
+		[]any{signature}, scanRun)
 }
 
 // Run is the run of a path; nil when there is none.
