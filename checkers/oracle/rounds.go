@@ -50,9 +50,15 @@ type rounds struct {
 	chosen   map[string]chosen
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
-	queued []string
+	queued []queued
 	// changed is when the catalog or what is under way was changed last.
 	changed int64
+}
+
+// queued is a request that is about to be made.
+type queued struct {
+	balance.Choice
+	request string
 }
 
 // chosen is a request, and what it may say: anything if it goes out after its round, which a fault
@@ -161,19 +167,24 @@ func (r *rounds) turn(e *trace.Event) {
 func (r *rounds) followQueued(e *trace.Event) {
 	switch e.Kind {
 	case trace.BalancerQueued:
-		r.queued = append(r.queued, e.Request())
+		r.queued = append(r.queued, queued{choiceOf(e), e.Request()})
 	case trace.BalancerChose, trace.BalancerDone:
-		r.queued = slices.DeleteFunc(r.queued, func(id string) bool { return id == e.Request() })
+		r.queued = slices.DeleteFunc(r.queued,
+			func(q queued) bool { return q.request == e.Request() })
 	}
 }
 
 // taken says whether requests of others than the round are in the queue: of the shards that they
 // take nobody has heard.
 func (r *rounds) taken(round int) bool {
-	return slices.ContainsFunc(r.queued, func(id string) bool {
-		of, _, _ := number(id)
+	return slices.ContainsFunc(r.queued, func(q queued) bool {
+		of, _, _ := number(q.request)
 		return of != round
 	})
+}
+
+func choiceOf(e *trace.Event) balance.Choice {
+	return balance.Choice{NS: e.NS, Min: e.Min, Max: e.Max, From: e.Shard, To: e.Peer}
 }
 
 // lookBetween takes the state of the moment down between two rounds.
@@ -221,27 +232,6 @@ func (r *rounds) follow(e *trace.Event) {
 	}
 }
 
-// weigh takes what a shard says; one that says something else than before leaves it open which the
-// round goes by.
-func (now *openRound) weigh(e *trace.Event) {
-	said, at, asked := now.bytes, weighed{e.NS, e.Peer, e.Min}, asksBytes
-	if e.Min != "" {
-		said, asked = now.sizes, asksSizes
-	}
-	now.note(now.answered, question{e.Peer, asked})
-	now.heard = e.At
-	before, known := said[at]
-	now.disturbed = now.disturbed || known && before != e.Bytes()
-	said[at] = e.Bytes()
-}
-
-// note notes that a shard was asked. When one of two requests has failed, it is not known whether
-// the round goes by the other.
-func (now *openRound) note(in map[question]bool, asked question) {
-	in[asked] = true
-	now.disturbed = now.disturbed || now.answered[asked] && now.failed[asked]
-}
-
 // look takes the state of the moment down, until something is chosen.
 func (r *rounds) look() {
 	now := r.now
@@ -270,7 +260,7 @@ func (r *rounds) choose(e *trace.Event) {
 		r.look()
 	}
 	c := chosen{
-		Choice: balance.Choice{NS: e.NS, Min: e.Min, Max: e.Max, From: e.Shard, To: e.Peer},
+		Choice: choiceOf(e),
 		open:   e.Max == "", step: e.Step,
 	}
 	var states []*balance.Round
@@ -335,14 +325,11 @@ func (r *rounds) judgeRound() {
 	if now.disturbed || len(now.states) == 0 {
 		return
 	}
-	var all []balance.Choice
-	for i, id := range now.requests {
-		if _, n, _ := number(id); n != i+1 {
-			return
-		}
-		all = append(all, r.chosen[id].Choice)
+	all, whole := r.choices()
+	if !whole {
+		return
 	}
-	if len(now.states) == 1 && len(now.requests) == 0 {
+	if len(now.states) == 1 && len(all) == 0 {
 		r.splits.judgeCuts(now, now.states[0])
 	}
 	var wrong string
@@ -367,23 +354,22 @@ func (r *rounds) judgeRound() {
 	}, now.step)
 }
 
-// as is the state with what shards have said.
-func (now *openRound) as(state *balance.Round) *balance.Round {
-	judged := *state
-	judged.Collections = slices.Clone(state.Collections)
-	for i := range judged.Collections {
-		c := &judged.Collections[i]
-		c.Bytes, c.Sizes = map[string]int64{}, map[string]int64{}
-		for _, s := range judged.Shards {
-			if bytes, said := now.bytes[weighed{c.NS, s.Name, ""}]; said {
-				c.Bytes[s.Name] = bytes
-			}
-		}
-		for _, at := range c.Chunks {
-			if bytes, said := now.sizes[weighed{c.NS, at.Shard, at.Min}]; said {
-				c.Sizes[at.Min] = bytes
-			}
+// choices are those of the round: what it has asked for, and what waits to be asked for, since a
+// round ends when one of its requests has. They are not whole when one was given up before.
+func (r *rounds) choices() (all []balance.Choice, whole bool) {
+	ids := slices.Clone(r.now.requests)
+	for _, id := range ids {
+		all = append(all, r.chosen[id].Choice)
+	}
+	for _, q := range r.queued {
+		if of, _, _ := number(q.request); of == r.now.number {
+			ids, all = append(ids, q.request), append(all, q.Choice)
 		}
 	}
-	return &judged
+	for i, id := range ids {
+		if _, n, _ := number(id); n != i+1 {
+			return nil, false
+		}
+	}
+	return all, true
 }

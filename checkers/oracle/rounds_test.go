@@ -75,8 +75,11 @@ func TestRounds(t *testing.T) {
 	same := func(*balance.Round) {}
 	fault := trace.FaultEvent{Number: 1, FaultKind: "pause", Target: "config.0"}.Event()
 	named := func(round int) string { return fmt.Sprintf("balancer/1/%d/1", round) }
-	queued := func(round int) *trace.Event {
-		return trace.BalancerQueuedEvent{Shard: "config", Term: 1, Request: named(round)}.Event()
+	queued := func(round int, to string) *trace.Event {
+		return trace.BalancerQueuedEvent{
+			Shard: "a", Peer: to, Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: named(round),
+		}.Event()
 	}
 	for name, c := range map[string]struct {
 		change    func(*balance.Round)
@@ -87,8 +90,9 @@ func TestRounds(t *testing.T) {
 		"what is uneven":                               {same, nil, []string{"a-b"}, ""},
 		"to the other of two equals":                   {same, nil, []string{"a-c"}, ""},
 		"nothing":                                      {same, nil, nil, notOfPolicy},
-		"nothing, as its request waits":                {same, []*trace.Event{queued(1)}, nil, notOfPolicy},
-		"nothing, as an earlier round's request waits": {same, []*trace.Event{queued(0)}, nil, ""},
+		"what is uneven, and waits":                    {same, []*trace.Event{queued(1, "b")}, nil, ""},
+		"what waits to go to itself":                   {same, []*trace.Event{queued(1, "a")}, nil, notOfPolicy},
+		"nothing, as an earlier round's request waits": {same, []*trace.Event{queued(0, "b")}, nil, ""},
 		"nothing, as a fault hit it":                   {same, []*trace.Event{fault}, nil, ""},
 		"nothing outside the window":                   {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
 		"what is off": {func(r *balance.Round) { r.Collections[0].Off = true },

@@ -296,3 +296,45 @@ func (o *Oracle) judgeStatus(s *openStatus, violation string, before, after map[
 		},
 	}, s.step)
 }
+
+// weigh takes what a shard says; one that says something else than before leaves it open which the
+// round goes by.
+func (now *openRound) weigh(e *trace.Event) {
+	said, at, asked := now.bytes, weighed{e.NS, e.Peer, e.Min}, asksBytes
+	if e.Min != "" {
+		said, asked = now.sizes, asksSizes
+	}
+	now.note(now.answered, question{e.Peer, asked})
+	now.heard = e.At
+	before, known := said[at]
+	now.disturbed = now.disturbed || known && before != e.Bytes()
+	said[at] = e.Bytes()
+}
+
+// note notes that a shard was asked. When one of two requests has failed, it is not known whether
+// the round goes by the other.
+func (now *openRound) note(in map[question]bool, asked question) {
+	in[asked] = true
+	now.disturbed = now.disturbed || now.answered[asked] && now.failed[asked]
+}
+
+// as is the state with what shards have said.
+func (now *openRound) as(state *balance.Round) *balance.Round {
+	judged := *state
+	judged.Collections = slices.Clone(state.Collections)
+	for i := range judged.Collections {
+		c := &judged.Collections[i]
+		c.Bytes, c.Sizes = map[string]int64{}, map[string]int64{}
+		for _, s := range judged.Shards {
+			if bytes, said := now.bytes[weighed{c.NS, s.Name, ""}]; said {
+				c.Bytes[s.Name] = bytes
+			}
+		}
+		for _, at := range c.Chunks {
+			if bytes, said := now.sizes[weighed{c.NS, at.Shard, at.Min}]; said {
+				c.Sizes[at.Min] = bytes
+			}
+		}
+	}
+	return &judged
+}

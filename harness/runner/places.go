@@ -68,6 +68,7 @@ func carries(function string) bool {
 		strings.HasPrefix(function, "system/rpc.") ||
 		strings.HasPrefix(function, "faults") ||
 		strings.HasPrefix(function, "cmd/") ||
+		strings.HasPrefix(function, "harness.") ||
 		strings.HasPrefix(function, "harness/") && !strings.HasPrefix(function, "harness/example/")
 }
 

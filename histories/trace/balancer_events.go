@@ -18,18 +18,25 @@ func (p BalancerRoundEvent) Event() *Event {
 	}
 }
 
-// BalancerQueuedEvent: the primary is about to ask for a migration, whose shards are taken from now
-// on. It asks a little later, or not at all.
+// BalancerQueuedEvent: the primary is about to ask for the migration of a chunk from Shard to Peer,
+// which are taken from now on. It asks a little later, or not at all.
 type BalancerQueuedEvent struct {
 	Shard string
+	Peer  string
 	Term  uint64
+	NS    string
+	Min   string
+	Max   string
 	// Request is the request's name.
 	Request string
 }
 
 // Event is the event that travels.
 func (p BalancerQueuedEvent) Event() *Event {
-	return &Event{Kind: BalancerQueued, Shard: p.Shard, Term: p.Term, subject: p.Request}
+	return &Event{
+		Kind: BalancerQueued, Shard: p.Shard, Peer: p.Peer, Term: p.Term, NS: p.NS, Min: p.Min,
+		Max: p.Max, subject: p.Request,
+	}
 }
 
 // BalancerChoseEvent: a migration is asked for, from Shard to Peer; without Max the donor

@@ -66,6 +66,18 @@ func (q *moveRequest) command() *command.MoveRange {
 	return move
 }
 
+// queued tells which chunk was chosen.
+func (q *moveRequest) queued() trace.BalancerQueuedEvent {
+	return trace.BalancerQueuedEvent{
+		NS:      q.NS,
+		Min:     string(q.Chunk.Min),
+		Max:     string(q.Chunk.Max),
+		Shard:   q.Chunk.Shard,
+		Peer:    q.To,
+		Request: q.name,
+	}
+}
+
 func (s *scheduler) idle() bool { return len(s.queue) == 0 && len(s.underWay) == 0 }
 
 // busy are the shards of all requests that have not ended.
@@ -91,7 +103,7 @@ func (s *scheduler) enqueue(t env.Task, q *moveRequest) {
 		return
 	}
 	s.queue = append(s.queue, q)
-	s.term.emit(trace.BalancerQueuedEvent{Request: q.name}.Event())
+	s.term.emit(q.queued().Event())
 	if !s.dispatching {
 		s.dispatching = true
 		t.Spawn("dispatch migrations", s.dispatch)
