@@ -82,7 +82,7 @@ func TestLiveness(t *testing.T) {
 		{Node: "a.0", Task: "donor m1", Doing: "is parked after donor.statusPoll", On: -1},
 	}
 	v := p.Check()
-	if v.Outcome != verdict.Fail || v.Found != 2 || v.Violations[0].Signature != notFinished {
+	if v.Outcome != verdict.Fail || v.Found != 2 || v.Violations[0].Signature != NotFinished {
 		t.Errorf("two moves are left to do: %+v", v)
 	}
 	last := "also left: " + p.Waiting[2].brief()

@@ -14,12 +14,12 @@ var Liveness = verdict.Checker{
 		"answered, and every migration, movePrimary, range deletion and change stream has " +
 		"ended.",
 	Signatures: verdict.Meanings{
-		notFinished: "an operation, a move or a stream has not ended in time",
+		NotFinished: "an operation, a move or a stream has not ended in time",
 	},
 }
 
-// notFinished is the signature of what has not ended in time.
-const notFinished verdict.Signature = "not-finished"
+// NotFinished is the signature of what has not ended in time.
+const NotFinished verdict.Signature = "not-finished"
 
 // Progress is what a run had left to do when the time was up.
 type Progress struct {
@@ -30,9 +30,9 @@ type Progress struct {
 	Waiting    []Wait
 }
 
-// Unfinished is something that has not ended: a sentence about it, and the node or the name of the
-// task that carries it out, where one does.
-type Unfinished struct{ What, Node, Task string }
+// Unfinished is something that has not ended: a sentence about it, the namespace if it belongs to
+// one, and the node or the name of the task that carries it out, where one does.
+type Unfinished struct{ What, NS, Node, Task string }
 
 // Check judges the progress. It is a pure function of it. What can be followed furthest comes
 // first.
@@ -47,7 +47,8 @@ func (p *Progress) Check() verdict.Verdict {
 	slices.SortStableFunc(order, func(a, b int) int { return len(chains[b]) - len(chains[a]) })
 	for _, i := range order {
 		v.Add(verdict.Violation{
-			Signature: notFinished,
+			Signature: NotFinished,
+			NS:        p.Unfinished[i].NS,
 			Broke:     "not finished: " + p.Unfinished[i].What,
 			Because:   p.because(chains[i]),
 		})

@@ -152,7 +152,7 @@ func (r *run) play() {
 	r.clients.restore()
 	r.rest()
 	r.checks.final = r.clients.finalPass()
-	r.checks.leave(r.readers.drain()...)
+	r.checks.unfinished = append(r.checks.unfinished, r.readers.drain()...)
 	r.rest()
 	r.checks.survey(r.conditions.repair > 0)
 	r.checks.probe()

@@ -3,7 +3,9 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -14,7 +16,7 @@ import (
 // is set, they end when they were delivered everything up to it.
 type streamReaders struct {
 	*stage
-	reading int
+	reading []int // the numbers of the streams that are being read
 	drained uint64
 }
 
@@ -24,23 +26,31 @@ const streamIDs = 100 * finalIDs
 // start gives every stream of the scenario a reader.
 func (r *streamReaders) start() {
 	for _, plan := range r.scenario.Streams {
-		r.reading++
+		r.reading = append(r.reading, plan.ID)
 		w := &watcher{streamReaders: r, plan: plan, next: streamIDs + plan.ID*finalIDs}
 		r.world.AddNode(readerNode(plan.ID), w.boot)
 	}
 }
 
-// drain has every reader go on until it was delivered everything that is written now, and says what
-// was not.
-func (r *streamReaders) drain() (left []string) {
-	if r.reading == 0 || r.world.Err() != nil {
+// drain has every reader go on until it was delivered everything that is written now, and says
+// which were not.
+func (r *streamReaders) drain() (left []endstate.Unfinished) {
+	if len(r.reading) == 0 || r.world.Err() != nil {
 		return nil
 	}
 	r.drained = r.system.(target.Clock).ClusterTime()
-	r.world.Run(func() bool { return r.reading == 0 }, r.deadline)
-	if r.reading > 0 && r.world.Err() == nil {
-		left = append(left,
-			fmt.Sprintf("%d change streams have not delivered all changes", r.reading))
+	r.world.Run(func() bool { return len(r.reading) == 0 }, r.deadline)
+	if r.world.Err() != nil {
+		return nil
+	}
+	for _, plan := range r.scenario.Streams {
+		if slices.Contains(r.reading, plan.ID) {
+			left = append(left, endstate.Unfinished{
+				What: fmt.Sprintf("stream %d of %s has not delivered all changes", plan.ID, plan.NS),
+				NS:   plan.NS,
+				Node: string(readerNode(plan.ID)),
+			})
+		}
 	}
 	return left
 }
@@ -66,7 +76,9 @@ type watcher struct {
 
 func (w *watcher) boot(t env.Task) {
 	w.reader = w.system.(target.ChangeStreams).NewReader(t.Node(), w.plan.NS)
-	defer func() { w.reading-- }()
+	defer func() {
+		w.reading = slices.DeleteFunc(w.reading, func(id int) bool { return id == w.plan.ID })
+	}()
 	if t.Sleep(w.base.Add(w.plan.At).Sub(w.world.Now())) != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
@@ -79,9 +80,16 @@ func (x excuser) namesOf(ns string) []string {
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
 	damaged := x.damaged()
-	return verdict.Covers(damaged, v) || slices.ContainsFunc(damaged, func(d verdict.Damage) bool {
+	return verdict.Covers(damaged, v) || stuck(damaged, v) || slices.ContainsFunc(damaged, func(d verdict.Damage) bool {
 		return d.Explains(x.evidence(v), x.places(v), x.ended)
 	})
+}
+
+// stuck: the shard that a commit has taken a range from behind its back goes on to own it, and a
+// stream that opens asks it in vain whether it has read the table that says otherwise.
+func stuck(damaged []verdict.Damage, v *checkers.Violation) bool {
+	return v.Signature == endstate.NotFinished && slices.ContainsFunc(damaged,
+		func(d verdict.Damage) bool { return v.NS == d.NS })
 }
 
 // damaged is what unfenced commits may have damaged; that of a database, in each of its unsharded

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -99,5 +101,24 @@ func TestNamesOf(t *testing.T) {
 	if !x.underAnyName(seen)(&checkers.Violation{NS: "t.c"}) ||
 		x.underAnyName(seen)(&checkers.Violation{NS: "t.d"}) {
 		t.Error("what happened under an earlier name is not excused, or under another's")
+	}
+}
+
+// Only a stream of the damaged collection is excused for not coming to its end.
+func TestStuckStream(t *testing.T) {
+	damaged := []verdict.Damage{{NS: "test.docs", Min: "a", Max: "b"}}
+	for _, c := range []struct {
+		ns        string
+		signature verdict.Signature
+		want      bool
+	}{
+		{"test.docs", endstate.NotFinished, true},
+		{"test.other", endstate.NotFinished, false},
+		{"", endstate.NotFinished, false},
+		{"test.docs", "key-unavailable", false},
+	} {
+		if got := stuck(damaged, &verdict.Violation{NS: c.ns, Signature: c.signature}); got != c.want {
+			t.Errorf("%q of %q: %v", c.signature, c.ns, got)
+		}
 	}
 }
