@@ -55,6 +55,7 @@ func (s *suite) judge(
 	ctx context.Context, uri, only string, list bool, want expected,
 ) (same bool, err error) {
 	used := map[string]bool{}
+	var sum tally
 	same = true
 	fmt.Printf("%-24s %8s %18s %8s %11s\n", "folder", "passed", "expected failures", "skipped",
 		"unexpected")
@@ -72,6 +73,8 @@ func (s *suite) judge(
 		}
 		fmt.Printf("%-24s %8d %18d %8d %11d\n", f.name, n.passed, n.expected, n.skipped,
 			n.unexpected)
+		sum.passed, sum.expected = sum.passed+n.passed, sum.expected+n.expected
+		sum.skipped, sum.unexpected = sum.skipped+n.skipped, sum.unexpected+n.unexpected
 		same = same && n.unexpected == 0
 		for _, entry := range slices.Sorted(maps.Keys(want)) {
 			if strings.HasPrefix(entry, f.name+"/") && !used[entry] {
@@ -80,6 +83,8 @@ func (s *suite) judge(
 			}
 		}
 	}
+	fmt.Printf("%d tests passed, %d failed as expected, %d were skipped, %d failed unexpectedly\n",
+		sum.passed, sum.expected, sum.skipped, sum.unexpected)
 	return same, nil
 }
 

@@ -242,12 +242,12 @@ func (r *rig) judge(took []time.Duration) error {
 	did := r.ledger.Report()
 	slices.Sort(took)
 	n := len(took)
-	fmt.Printf("%d kills, %d writes acknowledged, %d of unknown outcome, none lost\n",
-		n, did.Done, did.Unknown)
 	if n > 0 {
 		fmt.Printf("serves again after: p50 %v, p99 %v, at most %v\n",
 			took[n/2].Round(time.Millisecond), took[n*99/100].Round(time.Millisecond),
 			took[n-1].Round(time.Millisecond))
 	}
+	fmt.Printf("%d kills, %d writes acknowledged, %d of unknown outcome, none lost\n",
+		n, did.Done, did.Unknown)
 	return nil
 }

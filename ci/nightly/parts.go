@@ -80,7 +80,7 @@ func (n *night) carryOut(ctx context.Context, p partOf) {
 	done := part{Name: p.name, Says: says}
 	switch {
 	case errors.Is(err, errNoTime):
-		done.Says = "stopped when its share of the time was over; what it did until then was well"
+		done.Says = "stopped, without a result, when its share of the time was over"
 	case err != nil:
 		done.Failed, done.Says = true, err.Error()
 	}
@@ -108,8 +108,8 @@ func (n *night) knownBugs(ctx context.Context) (string, error) {
 		strings.Join(names, ",")); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d of %d found within their budgets: %s", most, len(bugs),
-		strings.Join(names, ", ")), nil
+	return fmt.Sprintf("all %d that were searched were found within their budgets (%d are "+
+		"searched in turn): %s", most, len(bugs), strings.Join(names, ", ")), nil
 }
 
 // A night looks for the known bugs that so many seeds must find; one takes about so long.
@@ -167,7 +167,7 @@ func (n *night) make(ctx context.Context, target string, values ...string) (stri
 	if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(target) + `:`).Match(text) {
 		return "left out: the Makefile has no such target", nil
 	}
-	out, err := n.run(ctx, "make", append([]string{target}, values...)...)
+	out, err := n.run(ctx, "make", append([]string{"--no-print-directory", target}, values...)...)
 	if err != nil {
 		return "", err
 	}
