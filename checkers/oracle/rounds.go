@@ -93,6 +93,9 @@ type openRound struct {
 	// bytes and sizes are what shards have said, answered and failed which of them were asked so.
 	bytes, sizes     map[weighed]int64
 	answered, failed map[question]bool
+	// unheard are shards of which a member has not said whether it is the primary, since one that
+	// is has answered: a question may have come to nobody.
+	unheard map[string]bool
 }
 
 // question is a request for sizes, by what it asks a shard for.
@@ -102,6 +105,8 @@ type question struct{ shard, request string }
 const (
 	asksSizes = "DataSize"
 	asksBytes = "ShardsvrGetStatsForBalancing"
+	// asksPrimary goes before them, when it is not known who leads a shard.
+	asksPrimary = "Hello"
 )
 
 // weighed is a collection on a shard, or a chunk.
@@ -148,13 +153,14 @@ func (r *rounds) turn(e *trace.Event) {
 		r.now = &openRound{
 			node: e.Node, number: e.Round(), step: e.Step, at: e.At, heard: e.At,
 			bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
-			answered: map[question]bool{}, failed: map[question]bool{},
+			answered: map[question]bool{}, failed: map[question]bool{}, unheard: map[string]bool{},
 		}
 		r.look()
 		return
 	}
 	if now := r.now; now != nil && now.number == e.Round() {
 		r.look()
+		now.disturbed = now.disturbed || now.askedInVain()
 		// A round that has chosen nothing has nothing to wait for: this one's choice is on its way.
 		now.disturbed = now.disturbed || len(now.requests) == 0 && e.At-now.heard > waiting
 		r.judgeRound()
@@ -216,10 +222,8 @@ func (r *rounds) follow(e *trace.Event) {
 			now.weigh(e)
 		}
 	case trace.CallEnded:
-		if asked := e.Asked(); e.Node == now.node && e.Code() != "" &&
-			(asked == asksSizes || asked == asksBytes) {
-			now.heard = e.At
-			now.note(now.failed, question{r.causes.of(e.Peer).shard, asked})
+		if e.Node == now.node && e.Code() != "" {
+			now.noteFailed(r.causes.of(e.Peer).shard, e)
 		}
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone:
 		if e.Node != now.node {

@@ -35,7 +35,7 @@ func play(
 	state := uneven()
 	change(state)
 	s.o.Views(func(string) *balance.Round { copied := *state; return &copied })
-	s.lines(t, "elected config.0 1 0 1:0\nround config.0 1 1 begun")
+	s.lines(t, "elected a.0 1 0 1:0\nelected config.0 1 0 1:0\nround config.0 1 1 begun")
 	see := func(e *trace.Event) {
 		s.step++
 		if e.Step, e.At = s.step, s.now(); e.Node == "" {
@@ -113,6 +113,13 @@ func TestRounds(t *testing.T) {
 				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 400}.Event(),
 				trace.WeighedEvent{Peer: "b", NS: "test.docs"}.Event(),
 			}, nil, notOfPolicy,
+		},
+		"by size with much, and asked again in vain": {
+			func(r *balance.Round) { r.BySize = true }, []*trace.Event{
+				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 400}.Event(),
+				trace.WeighedEvent{Peer: "b", NS: "test.docs"}.Event(),
+				trace.CallEndedEvent{Peer: "a.0", Request: "Hello", Code: "HostUnreachable"}.Event(),
+			}, nil, "",
 		},
 		"by size with little": {
 			func(r *balance.Round) { r.BySize = true }, []*trace.Event{

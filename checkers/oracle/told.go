@@ -226,7 +226,7 @@ func (o *Oracle) AsksStatus(
 	s := &openStatus{ns: ns, term: set.Term, openRound: &openRound{
 		node: set.Leader, step: o.step,
 		bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
-		answered: map[question]bool{}, failed: map[question]bool{},
+		answered: map[question]bool{}, failed: map[question]bool{}, unheard: map[string]bool{},
 	}}
 	if o.rounds.view != nil {
 		if state := o.rounds.view(s.node); state != nil {
@@ -306,9 +306,32 @@ func (now *openRound) weigh(e *trace.Event) {
 	}
 	now.note(now.answered, question{e.Peer, asked})
 	now.heard = e.At
+	delete(now.unheard, e.Peer)
 	before, known := said[at]
 	now.disturbed = now.disturbed || known && before != e.Bytes()
 	said[at] = e.Bytes()
+}
+
+// noteFailed takes a question that failed, or one for the primary that it is to be put to.
+func (now *openRound) noteFailed(shard string, e *trace.Event) {
+	switch asked := e.Asked(); asked {
+	case asksSizes, asksBytes:
+		now.heard = e.At
+		now.note(now.failed, question{shard, asked})
+	case asksPrimary:
+		now.unheard[shard] = true
+	}
+}
+
+// askedInVain says whether a shard that has answered may have been asked again, with no primary to
+// answer: it is not known whether the round goes by what it said before.
+func (now *openRound) askedInVain() bool {
+	for asked := range now.answered {
+		if now.unheard[asked.shard] {
+			return true
+		}
+	}
+	return false
 }
 
 // note notes that a shard was asked. When one of two requests has failed, it is not known whether
