@@ -76,8 +76,8 @@ func declare(place int, c *Checker, judge func(*history) Verdict) declared {
 	return declaredCheckers.Declare(place, declared{c, judge})
 }
 
-// Catalogue is every history checker, in the order in which they are listed.
-func Catalogue() []Checker {
+// Catalog is every history checker, in the order in which they are listed.
+func Catalog() []Checker {
 	var all []Checker
 	for _, d := range declaredCheckers.All() {
 		all = append(all, *d.checker)

@@ -125,7 +125,7 @@ func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bo
 		}
 		return in.Name, times
 	}
-	in := keyed.Choose(d.n, question, failpoint.Catalogue(), weight)
+	in := keyed.Choose(d.n, question, failpoint.Catalog(), weight)
 	return in, in.Name != ""
 }
 

@@ -39,8 +39,8 @@ var declaredMoves listed.Entries[Moves]
 // free.
 func declareMoves(place int, m Moves) Moves { return declaredMoves.Declare(place, m) }
 
-// MoveCatalogue is every pattern, in the order in which they are listed.
-func MoveCatalogue() []Moves { return declaredMoves.All() }
+// MoveCatalog is every pattern, in the order in which they are listed.
+func MoveCatalog() []Moves { return declaredMoves.All() }
 
 var _ = declareMoves(10, Moves{
 	Name: "ping-pong",

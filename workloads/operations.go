@@ -29,8 +29,8 @@ type Operations struct {
 	draw        func(p *operationsPlan) []scenario.Command
 }
 
-// OperationsCatalogue is everything that operators do, in the order in which it is listed.
-func OperationsCatalogue() []Operations {
+// OperationsCatalog is everything that operators do, in the order in which it is listed.
+func OperationsCatalog() []Operations {
 	return []Operations{drain, zones, window, stops, modes, details, exempt, reshape}
 }
 
@@ -300,7 +300,7 @@ var reshape = Operations{
 
 // DrawOperations plans what operators do, ordered by time.
 func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) {
-	catalog := OperationsCatalogue()
+	catalog := OperationsCatalog()
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
 		all = append(all, keyed.Choose(plan.pick, "story", catalog,

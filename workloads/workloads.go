@@ -64,8 +64,8 @@ var declaredWorkloads listed.Entries[Workload]
 // declare adds a workload. It is called from package-level variables only. The place must be free.
 func declare(place int, w Workload) Workload { return declaredWorkloads.Declare(place, w) }
 
-// Catalogue is every workload, in the order in which they are listed.
-func Catalogue() []Workload { return declaredWorkloads.All() }
+// Catalog is every workload, in the order in which they are listed.
+func Catalog() []Workload { return declaredWorkloads.All() }
 
 // Standard is the mix that a standard run uses.
 func Standard() []Share {
@@ -79,7 +79,7 @@ func Weak(mix []Share) []Share {
 
 func shares(mix []Share, weight func(*Workload) int) []Share {
 	mix = slices.Clone(mix)
-	for _, w := range Catalogue() {
+	for _, w := range Catalog() {
 		if n := weight(&w); n > 0 {
 			mix = append(mix, Share{w.Name, n})
 		}

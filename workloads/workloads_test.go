@@ -122,7 +122,7 @@ func TestClassesStayApart(t *testing.T) {
 // Every workload of the catalog turns up in the standard mix, and CAS asks for identities planned
 // before it.
 func TestStandardMix(t *testing.T) {
-	if len(workloads.Weak(workloads.Standard())) != len(workloads.Catalogue()) {
+	if len(workloads.Weak(workloads.Standard())) != len(workloads.Catalog()) {
 		t.Error("the standard mix and the weaker reads leave out a workload")
 	}
 	p := workloads.Params{
@@ -148,7 +148,7 @@ func TestStandardMix(t *testing.T) {
 
 // Every pattern draws valid migrations to another shard than the plan expects the range on.
 func TestMoves(t *testing.T) {
-	for _, m := range workloads.MoveCatalogue() {
+	for _, m := range workloads.MoveCatalog() {
 		t.Run(m.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				source, c, s := drawn(t)
@@ -177,7 +177,7 @@ func TestMoves(t *testing.T) {
 
 // Ping-pong brings ranges back to where they came from.
 func TestPingPong(t *testing.T) {
-	m := workloads.MoveCatalogue()[0]
+	m := workloads.MoveCatalog()[0]
 	if m.Name != "ping-pong" {
 		t.Fatalf("the first pattern is %s", m.Name)
 	}

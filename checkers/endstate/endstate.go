@@ -9,5 +9,5 @@ package endstate
 
 import "github.com/shardproof/shardproof/checkers/verdict"
 
-// Catalogue is every checker of this package, in the order in which they are listed.
-func Catalogue() []verdict.Checker { return []verdict.Checker{Liveness, Convergence, Probes} }
+// Catalog is every checker of this package, in the order in which they are listed.
+func Catalog() []verdict.Checker { return []verdict.Checker{Liveness, Convergence, Probes} }

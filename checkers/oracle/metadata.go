@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// catalogueRule is metadata (protocol 2.1, 3.2).
-var catalogueRule = verdict.Checker{
+// catalogRule is metadata (protocol 2.1, 3.2).
+var catalogRule = verdict.Checker{
 	Name: "metadata",
 	Promise: "The chunks of a collection partition its keys; every change gives the " +
 		"chunks that it writes higher versions than any before; the newest entry of a chunk's " +
@@ -25,8 +25,8 @@ var catalogueRule = verdict.Checker{
 	},
 }
 
-var _ = declare(20, catalogueRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeCatalogue}
+var _ = declare(20, catalogRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeCatalog}
 })
 
 // The signatures of catalog violations.
@@ -38,7 +38,7 @@ const (
 	wrongSplit   verdict.Signature = "split-not-equivalent"
 )
 
-func (o *Oracle) judgeCatalogue(e *trace.Event) {
+func (o *Oracle) judgeCatalog(e *trace.Event) {
 	if e.Kind != trace.CatalogWritten || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
@@ -58,7 +58,7 @@ func (o *Oracle) judgeCatalogue(e *trace.Event) {
 }
 
 func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, because string) {
-	o.report(catalogueRule, verdict.Violation{
+	o.report(catalogRule, verdict.Violation{
 		Signature: signature,
 		NS:        w.NS,
 		Because:   []string{because},

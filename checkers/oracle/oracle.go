@@ -51,8 +51,8 @@ func declare(place int, c verdict.Checker, judge func(*Oracle) hooks) rule {
 	return declaredRules.Declare(place, rule{c, judge})
 }
 
-// Catalogue is every rule's checker, in the order in which they are listed.
-func Catalogue() []verdict.Checker {
+// Catalog is every rule's checker, in the order in which they are listed.
+func Catalog() []verdict.Checker {
 	var all []verdict.Checker
 	for _, r := range declaredRules.All() {
 		all = append(all, r.checker)
@@ -112,7 +112,7 @@ type Oracle struct {
 	questions []*openQuestion
 	statuses  []*openStatus
 	extents   []*openExtents
-	// changed is when a majority of the config server got its newest change of the catalogue; 0
+	// changed is when a majority of the config server got its newest change of the catalog; 0
 	// before any.
 	changed int64
 	// faulty is set from the first fault on.

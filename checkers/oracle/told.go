@@ -31,7 +31,7 @@ var _ = declare(118, toldRule, func(o *Oracle) hooks {
 })
 
 // toldWrong is the signature of an answer that was never right.
-const toldWrong verdict.Signature = "told-what-was-not-so"
+const toldWrong verdict.Signature = "wrong-answer"
 
 // Question is what an operator asks about what a majority of the config server has.
 type Question struct {

@@ -119,9 +119,9 @@ func TestPromises(t *testing.T) {
 // on from.
 func withSection(page string, c *checkers.Checker) string {
 	next := "\n## Promises about the end\n"
-	if slices.ContainsFunc(checkers.Catalogue(), sameName(c)) {
+	if slices.ContainsFunc(checkers.Catalog(), sameName(c)) {
 		next = "\n## Promises about what happens inside\n"
-	} else if slices.ContainsFunc(endstate.Catalogue(), sameName(c)) {
+	} else if slices.ContainsFunc(endstate.Catalog(), sameName(c)) {
 		next = "\n## How far to trust a clean run\n"
 	}
 	section := "\n### " + c.Name + "\n\n" + quote(c.Promise) + "\n"

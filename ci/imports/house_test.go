@@ -15,7 +15,7 @@ const (
 )
 
 // catalogs have one file for each of their entries.
-var catalogues = []string{"faults", "workloads", "checkers"}
+var catalogs = []string{"faults", "workloads", "checkers"}
 
 // crowded are packages that import more than others may: a cluster is put together of everything
 // that a server has.
@@ -26,7 +26,7 @@ var crowded = []string{"system", "harness/shardstore"}
 func TestPackagesAreSmall(t *testing.T) {
 	for _, p := range ownPackages(t) {
 		path := strings.TrimPrefix(p.PkgPath, module)
-		if n := len(p.GoFiles); n > mostFiles && !slices.Contains(catalogues, path) {
+		if n := len(p.GoFiles); n > mostFiles && !slices.Contains(catalogs, path) {
 			t.Errorf("%s has %d files; %d is the most: one package, one idea", path, n, mostFiles)
 		}
 		own := 0

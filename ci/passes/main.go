@@ -62,7 +62,7 @@ func count() ([]uint64, error) {
 // table has a line for each failpoint of the store.
 func table(passes []uint64) string {
 	var lines []string
-	for _, in := range failpoint.Catalogue() {
+	for _, in := range failpoint.Catalog() {
 		site, _ := failpoint.Parse(in.Name)
 		if in.System == "" {
 			lines = append(lines, fmt.Sprintf("%s %d\n", in.Name, passes[site]))

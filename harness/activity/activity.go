@@ -32,20 +32,20 @@ type Activity struct {
 // System is the target whose activities these are.
 const System = "shardstore"
 
-var catalogue []*Activity
+var catalog []*Activity
 
 // declare adds an activity. It is called from package-level variables only.
 func declare(a Activity) *Activity {
-	catalogue = append(catalogue, &a)
+	catalog = append(catalog, &a)
 	return &a
 }
 
 // All lists every activity.
-func All() []*Activity { return catalogue }
+func All() []*Activity { return catalog }
 
 // Names lists the activities by name.
 func Names() (names []string) {
-	for _, a := range catalogue {
+	for _, a := range catalog {
 		names = append(names, a.Name)
 	}
 	return names
@@ -53,7 +53,7 @@ func Names() (names []string) {
 
 // Find returns the activity of that name, or an error that names the nearest ones.
 func Find(name string) (*Activity, error) {
-	for _, a := range catalogue {
+	for _, a := range catalog {
 		if a.Name == name {
 			return a, nil
 		}
@@ -64,7 +64,7 @@ func Find(name string) (*Activity, error) {
 // Of is the activity that a site belongs to; nil for one that belongs to none.
 func Of(site string) (of *Activity) {
 	longest := -1
-	for _, a := range catalogue {
+	for _, a := range catalog {
 		for _, beginning := range a.sites {
 			if len(beginning) > longest && strings.HasPrefix(site, beginning) {
 				longest, of = len(beginning), a

@@ -116,7 +116,7 @@ func (p *Params) drawSettings() (all []scenario.Setting) {
 // drawMoves has one pattern of movements, and an operator who splits, merges and has the balancer
 // work now and then.
 func (p *Params) drawMoves(s *scenario.Scenario, source keyed.Source) {
-	patterns := workloads.MoveCatalogue()
+	patterns := workloads.MoveCatalog()
 	s.Migrations = workloads.DrawMoves(source.IntN, workloads.MoveParams{
 		Collection: s.Collections[0], Shards: p.Topology.Shards,
 		Count: int(p.For / p.Moves), Start: p.Moves, Gap: p.Moves, WaitDelete: 20, FirstID: 1,

@@ -102,10 +102,10 @@ func (s *Stepper) show(words []string) (string, error) {
 	}
 	switch about, rest := words[0], words[1:]; about {
 	case "all":
-		return s.Where() + f.CatalogueText() + "nodes\n" + f.NodesText() + s.migrations() +
+		return s.Where() + f.CatalogText() + "nodes\n" + f.NodesText() + s.migrations() +
 			s.faults(), nil
 	case "catalog":
-		return f.CatalogueText(), nil
+		return f.CatalogText(), nil
 	case "nodes":
 		return f.NodesText(), nil
 	case "key":

@@ -77,7 +77,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		WaitDelete: 20,
 		Operator:   8,
 		FirstID:    1,
-	}, keyed.Choose(d.IntN, "moves", workloads.MoveCatalogue(), movesOf))
+	}, keyed.Choose(d.IntN, "moves", workloads.MoveCatalog(), movesOf))
 	if two {
 		addCollection(s, d, rest)
 	}

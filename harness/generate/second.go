@@ -54,7 +54,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 		Gap:        (z.span - warmUp) / time.Duration(z.moves),
 		WaitDelete: 20,
 		FirstID:    len(s.Migrations) + 1,
-	}, keyed.Choose(own.IntN, "moves", workloads.MoveCatalogue(), movesOf))
+	}, keyed.Choose(own.IntN, "moves", workloads.MoveCatalog(), movesOf))
 	if own.Chance("whole", 70) {
 		p := workloads.WholeParams{
 			NS:      secondNamespace,

@@ -19,7 +19,7 @@ var _ timeline.Source = (*cluster)(nil)
 func (c *cluster) Frame() *timeline.Frame {
 	f := &timeline.Frame{}
 	for _, coll := range c.scenario.Collections {
-		f.Catalogue = append(f.Catalogue, c.placement(coll))
+		f.Catalog = append(f.Catalog, c.placement(coll))
 	}
 	for _, set := range c.Sets() {
 		for _, id := range c.Topology().MembersOf(set) {

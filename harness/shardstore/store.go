@@ -46,7 +46,7 @@ func init() { description.Ops = executable() }
 
 var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
-	Promises:  slices.Concat(checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue()),
+	Promises:  slices.Concat(checkers.Catalog(), endstate.Catalog(), oracle.Catalog()),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{

@@ -505,7 +505,7 @@ func TestMalformed(t *testing.T) {
 			"bad.txt:5: the bounds [2 1] do not ascend; expected each greater",
 		},
 	} {
-		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogues)
+		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogs)
 		var parse *scenario.ParseError
 		if !errors.As(err, &parse) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s\n got %v\nwant %s", c.line, err, c.want)
@@ -513,7 +513,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-var catalogues = scenario.Names{
+var catalogs = scenario.Names{
 	Site:    only("site", "donor.x"),
 	Fault:   only("fault", "crash"),
 	Setting: only("setting", "known"),

@@ -33,16 +33,16 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
 		participantStage(command.ParticipantBlock), participantStage(command.ParticipantCreate),
-		(*Server).enterCatalogue, participantStage(command.ParticipantRelease),
+		(*Server).enterCatalog, participantStage(command.ParticipantRelease),
 	},
 	dropCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
-		(*Server).leaveCatalogue, participantStage(command.ParticipantDrop),
+		(*Server).leaveCatalog, participantStage(command.ParticipantDrop),
 		participantStage(command.ParticipantRelease),
 	},
 	renameCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
-		(*Server).renameInCatalogue, participantStage(command.ParticipantRename),
+		(*Server).renameInCatalog, participantStage(command.ParticipantRename),
 		(*Server).allowRenamed, participantStage(command.ParticipantRelease),
 	},
 	createIndex: {
@@ -251,9 +251,9 @@ func (s *Server) setAllow(t env.Task, op *ddlOperation, allow bool) error {
 		})
 }
 
-// leaveCatalogue removes the collection and all its chunks.
-func (s *Server) leaveCatalogue(t env.Task, op *ddlOperation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+// leaveCatalog removes the collection and all its chunks.
+func (s *Server) leaveCatalog(t env.Task, op *ddlOperation) error {
+	return s.under(t, op, failpoint.ConfigDDLCatalog,
 		func(table *catalog.Table) ([]oplog.Op, error) {
 			return s.removal(table), nil
 		})
@@ -272,12 +272,12 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	return ops
 }
 
-// renameInCatalogue has the collection leave the catalog and enter it again under the new name,
+// renameInCatalog has the collection leave the catalog and enter it again under the new name,
 // as another incarnation with the same UUID, in one entry; with the collection that had the name it
 // is the same entry, too. Migrations stay forbidden: a donor that has not renamed its data would
 // find nothing to move.
-func (s *Server) renameInCatalogue(t env.Task, op *ddlOperation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+func (s *Server) renameInCatalog(t env.Task, op *ddlOperation) error {
+	return s.under(t, op, failpoint.ConfigDDLCatalog,
 		func(table *catalog.Table) ([]oplog.Op, error) {
 			ops := s.removal(table)
 			target, err := s.sharded(op.To)
@@ -353,10 +353,10 @@ func (s *Server) writeAll(
 	return err
 }
 
-// enterCatalogue puts the new collection with its chunks into the catalog, unless it is there.
-func (s *Server) enterCatalogue(t env.Task, op *ddlOperation) error {
+// enterCatalog puts the new collection with its chunks into the catalog, unless it is there.
+func (s *Server) enterCatalog(t env.Task, op *ddlOperation) error {
 	err := s.Locked(t, func() error {
-		if err := t.Point(failpoint.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
+		if err := t.Point(failpoint.ConfigDDLCatalog, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
 		if _, err := s.sharded(op.NS); !errcode.Is(err, errcode.NamespaceNotFound) {

@@ -11,7 +11,7 @@ var (
 		"a shard keeps using the previous version")
 	ConfigDDLStep = declare(Config, "config.ddl.step",
 		"the coordinator fails over when only some shards have executed the step")
-	ConfigDDLCatalogue = declare(Config, "config.ddl.catalog",
+	ConfigDDLCatalog = declare(Config, "config.ddl.catalog",
 		"with the lock: the catalog changes while the shards are half done")
 	ConfigDDLForget = declare(Config, "config.ddl.forget",
 		"everything is done, and the next primary repeats it")

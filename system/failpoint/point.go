@@ -43,13 +43,13 @@ type Info struct {
 	System string
 }
 
-var catalogue = []Info{{Name: "none"}}
+var catalog = []Info{{Name: "none"}}
 
 // declare adds a site. It is called from package-level variables only, so the order is that of the
 // files.
 func declare(role Role, name, risk string) Site {
-	s := Site(len(catalogue))
-	catalogue = append(catalogue, Info{Site: s, Name: name, Role: role, Risk: risk})
+	s := Site(len(catalog))
+	catalog = append(catalog, Info{Site: s, Name: name, Role: role, Risk: risk})
 	return s
 }
 
@@ -69,30 +69,30 @@ func Register(system string, role Role, name, risk string) Site {
 		panic("failpoint: the site " + name + " is registered for a system without a name")
 	}
 	s := Declare(role, name, risk)
-	catalogue[s].System = system
+	catalog[s].System = system
 	return s
 }
 
 // String is the site's name.
 func (s Site) String() string {
-	if int(s) < len(catalogue) {
-		return catalogue[s].Name
+	if int(s) < len(catalog) {
+		return catalog[s].Name
 	}
 	return "unknown"
 }
 
 // Info describes the site.
-func (s Site) Info() Info { return catalogue[s] }
+func (s Site) Info() Info { return catalog[s] }
 
 // Role is who passes the site.
-func (s Site) Role() Role { return catalogue[s].Role }
+func (s Site) Role() Role { return catalog[s].Role }
 
 // All returns every site of the store of this module, by name.
 func All() []Info { return Of("") }
 
 // Of returns every site of a system, by name; those of the store of this module for the empty name.
 func Of(system string) (all []Info) {
-	for _, in := range catalogue[1:] {
+	for _, in := range catalog[1:] {
 		if in.System == system {
 			all = append(all, in)
 		}
@@ -101,12 +101,12 @@ func Of(system string) (all []Info) {
 	return all
 }
 
-// Catalogue is every site of every system, in the order of declaration. It must not be changed.
-func Catalogue() []Info { return catalogue[1:] }
+// Catalog is every site of every system, in the order of declaration. It must not be changed.
+func Catalog() []Info { return catalog[1:] }
 
 // Parse finds a site by its name.
 func Parse(name string) (Site, bool) {
-	for _, in := range catalogue[1:] {
+	for _, in := range catalog[1:] {
 		if in.Name == name {
 			return in.Site, true
 		}
@@ -115,4 +115,4 @@ func Parse(name string) (Site, bool) {
 }
 
 // Count is one more than the largest Site, for tables indexed by site.
-func Count() int { return len(catalogue) }
+func Count() int { return len(catalog) }

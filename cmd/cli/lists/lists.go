@@ -125,13 +125,13 @@ func listFailpoints(w io.Writer, t target.Target) {
 }
 
 func listWorkloads(w io.Writer, _ target.Target) {
-	for _, load := range workloads.Catalogue() {
+	for _, load := range workloads.Catalog() {
 		fmt.Fprintf(w, "%s\t%s\n", load.Name, load.About)
 	}
-	for _, m := range workloads.MoveCatalogue() {
+	for _, m := range workloads.MoveCatalog() {
 		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
 	}
-	for _, o := range workloads.OperationsCatalogue() {
+	for _, o := range workloads.OperationsCatalog() {
 		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
 	}
 	fmt.Fprintf(w, "move-primary\t%s\n", workloads.PrimariesAbout)

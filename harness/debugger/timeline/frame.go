@@ -21,9 +21,9 @@ type Frame struct {
 	Step uint64
 	// At is virtual time in nanoseconds.
 	At int64
-	// Catalogue is what the config server's primary has, of every collection of the scenario.
-	Catalogue []Placement
-	Nodes     []Node
+	// Catalog is what the config server's primary has, of every collection of the scenario.
+	Catalog []Placement
+	Nodes   []Node
 }
 
 // Source is a system that can be looked into. Frame looks and changes nothing; it leaves Step and

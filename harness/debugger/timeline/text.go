@@ -10,10 +10,10 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// CatalogueText is the routing tables, a line for each chunk.
-func (f *Frame) CatalogueText() string {
+// CatalogText is the routing tables, a line for each chunk.
+func (f *Frame) CatalogText() string {
 	var b strings.Builder
-	for _, p := range f.Catalogue {
+	for _, p := range f.Catalog {
 		fmt.Fprintf(&b, "%s\n", p.NS)
 		if p.Wrong != "" {
 			fmt.Fprintf(&b, "  no table: %s\n", p.Wrong)
@@ -147,8 +147,8 @@ func Value(doc bson.Raw) string {
 // member and router.
 func (f *Frame) KeyText(ns string, k int64) string {
 	var b strings.Builder
-	for i := range f.Catalogue {
-		p := &f.Catalogue[i]
+	for i := range f.Catalog {
+		p := &f.Catalog[i]
 		if p.NS != ns {
 			continue
 		}

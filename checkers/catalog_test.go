@@ -8,10 +8,10 @@ import (
 	"github.com/shardproof/shardproof/checkers/oracle"
 )
 
-// TestCatalogue: every checker has a name of its own, a promise, and says what its signatures mean.
-func TestCatalogue(t *testing.T) {
+// TestCatalog: every checker has a name of its own, a promise, and says what its signatures mean.
+func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range slices.Concat(Catalogue(), endstate.Catalogue(), oracle.Catalogue()) {
+	for _, c := range slices.Concat(Catalog(), endstate.Catalog(), oracle.Catalog()) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)
 		}
