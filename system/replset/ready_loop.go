@@ -118,6 +118,10 @@ func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
 	if index != m.log.last().Index+1 {
 		m.fail("entry %d.%d comes after %s", e.Term, index, m.log.last())
 	}
+	if before := m.log.stamp(index - 1); entry.TS != 0 && entry.TS <= before {
+		m.fail("entry %d.%d has cluster time %s, and one before it has %s", e.Term, index, entry.TS,
+			before)
+	}
 	m.log.append(logEntry{term: e.Term, entry: entry})
 	m.cfg.Clock.Advance(hlc.Vector{Cluster: entry.TS})
 	if err := m.store.Apply(index, entry.Ops); err != nil {
