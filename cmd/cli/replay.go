@@ -249,8 +249,16 @@ func compareWithSaved(c *cobra.Command, folder string, r *runner.Result) error {
 	case d == nil:
 		fmt.Fprintf(c.OutOrStdout(), "  Same      identical to the recording in %s\n", folder)
 		return nil
-	case r.Passed() && d.RecordedIn.Build != "" && d.RecordedIn.Build != programHash():
-		fmt.Fprintf(c.OutOrStdout(), "  Recorded  by another build; %s\n", d)
+	}
+	return tellDivergence(c, d)
+}
+
+// tellDivergence says that a run is not the recorded one. Of another build nothing else can be
+// expected; what the run shows here is its result.
+func tellDivergence(c *cobra.Command, d *explain.Divergence) error {
+	if d.OtherBuild(programHash()) {
+		fmt.Fprintf(c.OutOrStdout(), "  Recorded  by another build (%s); %s\n",
+			cmp.Or(d.RecordedIn.Commit, d.RecordedIn.Build), d)
 		return nil
 	}
 	fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)

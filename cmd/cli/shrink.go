@@ -85,8 +85,9 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		if d, err := explain.Compare(saved, from); err != nil {
 			return usageError(err)
 		} else if d != nil {
-			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-			return exitWith(exitDiverged)
+			if err := tellDivergence(c, d); err != nil {
+				return err
+			}
 		}
 	}
 	if from.Passed() {
