@@ -230,7 +230,7 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 		Look:     []string{file},
 		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}
-	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
+	if n := explain.FindNearestPassing(r, nil, manyNeighbours, interrupted(c)); n != nil {
 		w.Passing = n.Lines()
 	}
 	out := c.OutOrStdout()

@@ -112,7 +112,7 @@ type merging struct {
 	text []string
 	seen map[string]bool
 	// names are the cases that were copied, each with the folder that it was copied from; kept
-	// counts those of a signature.
+	// counts those of a signature, and of a shape of it.
 	names map[string]string
 	kept  map[string]int
 }
@@ -145,7 +145,9 @@ func (m *merging) copy(f *found) (string, error) {
 		}
 		name = fmt.Sprintf("%s-%d", f.Case, n)
 	}
-	if m.kept[f.Signature] == keptCases || hash == "" {
+	shape := f.Signature + "\n" + f.Shape
+	another := f.Event == eventShape && m.kept[shape] == 0
+	if m.kept[f.Signature] >= keptCases && !another || hash == "" {
 		return "", nil
 	}
 	if err := os.CopyFS(filepath.Join(m.to, name), os.DirFS(from)); err != nil {
@@ -153,6 +155,7 @@ func (m *merging) copy(f *found) (string, error) {
 	}
 	m.names[name] = from
 	m.kept[f.Signature]++
+	m.kept[shape]++
 	return name, nil
 }
 
