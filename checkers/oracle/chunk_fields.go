@@ -184,10 +184,11 @@ func (f *fields) judgeRenamed(w *model.Write, before model.Table, now uint64) {
 			f.wrong(w, notKept, f.name(c)+" has the history or the epoch of the former name",
 				"a renamed collection is another incarnation, which begins then")
 		}
-		if now != 0 && c.Since == old.Since {
+		if now != 0 && c.Since <= old.Since {
 			f.wrong(w, wrongDate,
 				fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
-				"that is the date under the former name, and it begins again")
+				fmt.Sprintf("it was there since %d under the former name, and begins again",
+					old.Since))
 		}
 	}
 }

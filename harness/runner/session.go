@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
@@ -50,6 +51,23 @@ func (p *clientPool) start() {
 	}
 }
 
+// goOn reports whether clients have operations left, and none waits long for an answer.
+func (p *clientPool) goOn() bool {
+	var longest env.Time
+	for i := range p.history.ops {
+		if op := &p.history.ops[i]; op.Return == 0 && op.Kind != scenario.Watch {
+			longest = max(longest, p.world.Now()-env.Time(op.CallAt))
+		}
+	}
+	left := slices.ContainsFunc(p.tasks.names(), func(name string) bool {
+		return strings.HasPrefix(name, clientTask)
+	})
+	return left && longest < env.Time(answerTime(p.scenario))
+}
+
+// clientTask begins the names of clients' tasks.
+const clientTask = "client "
+
 // operations is how many operations the history will have.
 func (p *clientPool) operations(preloaded int) int {
 	n := preloaded + len(p.scenario.Ops)
@@ -60,7 +78,7 @@ func (p *clientPool) operations(preloaded int) int {
 }
 
 func (p *clientPool) startClient(i int, ops []scenario.Op) {
-	name := fmt.Sprintf("client %d", i)
+	name := fmt.Sprintf("%s%d", clientTask, i)
 	p.tasks.begin(name)
 	p.world.AddNode(clientNode(i), func(t env.Task) {
 		p.sessions[i] = &session{p.stage, p.system.NewClient(t.Node())}

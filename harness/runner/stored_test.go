@@ -60,6 +60,7 @@ var weaknesses = map[string][]string{
 	"older-late-commit":               {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-late-commit-of-two":        {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-orphans-leaked":            {verdict.LeakedOrphans.Name},
+	"stream-after-an-unfenced-commit": {verdict.UnfencedCommit.Name},
 }
 
 // TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of

@@ -292,11 +292,12 @@ func (s *Server) renameInCatalog(t env.Task, op *ddlOperation) error {
 		})
 }
 
-// renamed are the collection's documents under its new name, those of its zones too.
+// renamed are the collection's documents under its new name, those of its zones too. The new
+// incarnation begins now, not with the operation: ranges may have moved since, and snapshots from
+// before it would show nothing.
 func (s *Server) renamed(table *catalog.Table, op *ddlOperation) ([]oplog.Op, error) {
-	coll := table.Collection()
-	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()),
-		op.number(), false
+	coll, now := table.Collection(), s.ep.Clock().Tick()
+	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(now), now, false
 	doc, err := catalog.EncodeCollection(coll)
 	if err != nil {
 		return nil, err

@@ -103,8 +103,23 @@ func (d *donorMigration) construct(t env.Task) error {
 	d.become(donorCreated)
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorDrainRecovery, d.s.awaitRecovered},
-		step{failpoint.DonorPreRefresh, d.collection.Refresh},
+		step{failpoint.DonorPreRefresh, d.identify},
 		step{failpoint.DonorComputeBound, d.computeBound})
+}
+
+// identify reads what the catalog has, and remembers the collection: another one may have its name
+// later.
+func (d *donorMigration) identify(t env.Task) error {
+	if err := d.collection.Refresh(t); err != nil {
+		return err
+	}
+	md, err := d.placement()
+	if err != nil {
+		return err
+	}
+	coll := md.Table.Collection()
+	d.record.UUID, d.epoch = coll.UUID, coll.Epoch
+	return nil
 }
 
 // checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it
@@ -140,6 +155,9 @@ func (d *donorMigration) takePlacement(env.Task) error {
 	}
 	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
 	switch {
+	case coll.UUID != d.record.UUID || coll.Epoch != d.epoch:
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"collection %s is another one since migration %s began", d.req.NS, d.record.Migration)
 	case !coll.AllowMigrations:
 		return errcode.New(errcode.ConflictingOperationInProgress,
 			"migrations of %s are not allowed", d.req.NS)
@@ -158,8 +176,6 @@ func (d *donorMigration) takePlacement(env.Task) error {
 }
 
 func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
-	d.epoch = coll.Epoch
-	d.record.UUID = coll.UUID
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
 	d.record.Before = toVersionDoc(chunk.Version)
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())

@@ -28,7 +28,7 @@ func (d *donorMigration) construct42(t env.Task) error {
 // shard.
 func (d *donorMigration) checkPreconditions42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{failpoint.DonorPreRefresh, d.collection.Refresh},
+		step{failpoint.DonorPreRefresh, d.identify},
 		step{failpoint.DonorPreconditions, d.takePlacement})
 }
 

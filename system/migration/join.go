@@ -20,6 +20,10 @@ func (s *Service) joinMigrations(
 	if err := t.Point(failpoint.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
+	// A migration that waits for the recovery as well begins then, and ends with one of its own.
+	if err := s.awaitRecovered(t); err != nil {
+		return nil, err
+	}
 	meant := func(ns string) bool { return req.NS == "" || req.NS == ns }
 	if d := s.donor; d != nil && meant(d.record.NS) {
 		if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
