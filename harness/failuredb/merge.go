@@ -138,15 +138,16 @@ func (m *merging) add(f found) error {
 func (m *merging) copy(f *found) (string, error) {
 	from := filepath.Join(f.dir, f.Case)
 	hash := hashOf(from)
+	shape := f.Signature + "\n" + f.Shape
+	another := f.Event == eventShape && m.kept[shape] == 0
 	name := f.Case
 	for n := 2; m.names[name] != ""; n++ {
 		if hashOf(m.names[name]) == hash {
+			m.kept[shape]++
 			return name, nil
 		}
 		name = fmt.Sprintf("%s-%d", f.Case, n)
 	}
-	shape := f.Signature + "\n" + f.Shape
-	another := f.Event == eventShape && m.kept[shape] == 0
 	if m.kept[f.Signature] >= keptCases && !another || hash == "" {
 		return "", nil
 	}
