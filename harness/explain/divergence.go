@@ -42,11 +42,13 @@ func (d *Divergence) String() string {
 		return text
 	case d.Step == 0:
 		return text + "; no recorded event differs, the runs differ between events"
-	case len(d.Fields) > 0:
-		text += " in " + strings.Join(d.Fields, ", ")
 	}
-	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q",
+	text = fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q",
 		text, d.Step, d.RecordedNext, d.NowNext)
+	if len(d.Fields) > 0 {
+		text += ", which differ in " + strings.Join(d.Fields, ", ")
+	}
+	return text
 }
 
 // Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the
@@ -125,7 +127,7 @@ func differing(a, b *trace.Event) (fields []string) {
 	x, y := reflect.ValueOf(*a), reflect.ValueOf(*b)
 	for i := range x.NumField() {
 		f := x.Type().Field(i)
-		if f.IsExported() && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+		if fmt.Sprintf("%+v", x.Field(i)) != fmt.Sprintf("%+v", y.Field(i)) {
 			fields = append(fields, f.Name)
 		}
 	}
