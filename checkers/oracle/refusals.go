@@ -97,10 +97,22 @@ func (c *causes) judgeRefusal(e *trace.Event) {
 		n := c.of(e.Node)
 		if n.quiet(since) && !c.passedOn(n, r.passed, since) && !r.caused(c, e, since) {
 			c.noCause(e, refusedIdly,
-				fmt.Sprintf("%s refuses %s of %s with %s", e.Node, e.Asked(), e.Peer, e.Code()),
+				fmt.Sprintf("%s refuses %s of %s with %s%s", e.Node, e.Asked(), e.Peer, e.Code(),
+					c.versions(e)),
 				r.wants, since)
 		}
 	}
+}
+
+// versions tells the version that a refused request came with, and that of the shard.
+func (c *causes) versions(e *trace.Event) string {
+	k := c.of(e.Node).about(e.NS)
+	if len(e.Chunks) == 0 || len(k.chunks) == 0 {
+		return ""
+	}
+	came, has := &e.Chunks[0], &k.chunks[0]
+	return fmt.Sprintf(": it came with version %d|%d, and the shard has %d|%d",
+		came.Major, came.Minor, has.Major, has.Minor)
 }
 
 func isListed(names []string, name string) bool {

@@ -352,9 +352,9 @@ func (r *rounds) judgeRound() {
 	r.report(policyRule, verdict.Violation{
 		Signature: notOfPolicy,
 		Broke:     fmt.Sprintf("round %d of the balancer: %s", now.number, wrong),
-		Because: []string{
+		Because: append([]string{
 			"nothing was changed from when it began until it chose, and no fault hit it",
-		},
+		}, now.as(now.states[0]).Describe()...),
 	}, now.step)
 }
 

@@ -1,0 +1,61 @@
+package balance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Describe tells in a sentence for each collection what a policy goes by: what its shards have, and
+// what they may have.
+func (r *Round) Describe() (sentences []string) {
+	for i := range r.Collections {
+		c := &r.Collections[i]
+		var shards []string
+		for j := range r.Shards {
+			shards = append(shards, r.holds(c, &r.Shards[j]))
+		}
+		about := fmt.Sprintf("%s, of which a chunk has up to %d bytes", c.NS, c.ChunkBytes)
+		switch {
+		case c.Off:
+			about += " and none moves"
+		case c.Defragment:
+			about += " and which is defragmented"
+		}
+		sentences = append(sentences, about+": "+strings.Join(shards, ", "))
+	}
+	return sentences
+}
+
+// holds is what a shard has of a collection, and what may keep it from having more.
+func (r *Round) holds(c *Collection, s *Shard) string {
+	chunks, jumbo := 0, 0
+	for i := range c.Chunks {
+		if c.Chunks[i].Shard == s.Name {
+			chunks++
+			if c.Chunks[i].Jumbo {
+				jumbo++
+			}
+		}
+	}
+	text := fmt.Sprintf("%s has %d of its chunks", s.Name, chunks)
+	if jumbo > 0 {
+		text += fmt.Sprintf(", %d jumbo", jumbo)
+	}
+	if bytes, said := c.Bytes[s.Name]; r.BySize && said {
+		text += fmt.Sprintf(" with %d bytes", bytes)
+	}
+	var also []string
+	if len(s.Zones) > 0 {
+		also = append(also, "zones "+strings.Join(s.Zones, " and "))
+	}
+	if s.Draining {
+		also = append(also, "draining")
+	}
+	if s.Busy {
+		also = append(also, "in a migration")
+	}
+	if len(also) > 0 {
+		text += " (" + strings.Join(also, ", ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,24 @@
+package balance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+)
+
+func TestDescribe(t *testing.T) {
+	r := balance.Round{
+		BySize: true,
+		Shards: []balance.Shard{{Name: "a", Draining: true}, {Name: "b", Zones: []string{"west"}}},
+		Collections: []balance.Collection{{
+			NS: "test.docs", ChunkBytes: 100, Bytes: map[string]int64{"a": 300},
+			Chunks: []balance.Chunk{{Max: "g", Shard: "a", Jumbo: true}, {Min: "g", Shard: "a"}},
+		}},
+	}
+	want := []string{"test.docs, of which a chunk has up to 100 bytes: " +
+		"a has 2 of its chunks, 1 jumbo with 300 bytes (draining), b has 0 of its chunks (zones west)"}
+	if got := r.Describe(); !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
