@@ -36,7 +36,7 @@ type cluster struct {
 	// sessions are those of the clients.
 	sessions []*session
 	// queries are those that shards have let in and not answered to the end.
-	queries map[string]*oracle.Admitted
+	queries map[string]asking
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -71,7 +71,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		scenario: s,
 		settings: settings.Default(protocolOf(s)),
 		given:    map[int]bool{},
-		queries:  map[string]*oracle.Admitted{},
+		queries:  map[string]asking{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
