@@ -80,6 +80,11 @@ func (f *fake) Disturb(r Rule) func() {
 	return func() { f.say("undisturbed") }
 }
 
+// typed is a message that knows its type, as those of replication do.
+type typed string
+
+func (t typed) Class() string { return string(t) }
+
 // selected shows which of a few sample messages a rule is about.
 func (f *fake) selected(r Rule) string {
 	var names []string
@@ -91,7 +96,8 @@ func (f *fake) selected(r Rule) string {
 		{"shard-a.0", "config.0", "CommitChunkMigration"}, {"router.0", "shard-a.0", "Find"},
 		{"shard-a.0", "shard-a.1", "MsgApp"}, {"shard-a.0", "shard-a.1", "MsgHeartbeat"},
 	} {
-		if r.From(m.from) && r.To(m.to) && (r.Class == nil || r.Class(m.class)) {
+		if r.From(m.from) && r.To(m.to) && (r.Class == nil || r.Class(m.class)) &&
+			(r.Body == nil || r.Body(typed(m.class))) {
 			names = append(names, m.class)
 		}
 	}

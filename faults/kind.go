@@ -169,6 +169,8 @@ type Rule struct {
 	From, To func(env.NodeID) bool
 	// Class selects by the name of the message; nil means every one.
 	Class func(name string) bool
+	// Body selects by what is in the message; nil means every one.
+	Body func(env.Message) bool
 	// Requests leaves answers alone, Replies everything else.
 	Requests, Replies bool
 	// Lose, LoseReply and Duplicate are per cent of the selected messages.

@@ -1,13 +1,19 @@
 package faults
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// entries are the messages by which a primary gives the members of its set what it has written.
-var entries = map[string]bool{"MsgApp": true, "MsgSnap": true}
+// givesEntries recognises the messages by which a primary gives the members of its set what it has
+// written: messages of replication are of one class, and know their type.
+func givesEntries(m env.Message) bool {
+	typed, ok := m.(interface{ Class() string })
+	return ok && slices.Contains([]string{"MsgApp", "MsgSnap"}, typed.Class())
+}
 
 var _ = declare(137, Kind{
 	Name: "unreplicated",
@@ -51,10 +57,10 @@ func injectUnreplicated(c *Case) (repair func()) {
 		return nil
 	}
 	deliver := c.world.Disturb(Rule{
-		From:  func(from env.NodeID) bool { return from == id },
-		To:    func(to env.NodeID) bool { return setOf(to) == set },
-		Class: func(name string) bool { return entries[name] },
-		Lose:  100,
+		From: func(from env.NodeID) bool { return from == id },
+		To:   func(to env.NodeID) bool { return setOf(to) == set },
+		Body: givesEntries,
+		Lose: 100,
 	})
 	return func() {
 		if !d.ended && c.world.Up(id) {

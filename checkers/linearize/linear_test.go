@@ -194,7 +194,7 @@ func TestAgreesWithSearch(t *testing.T) {
 	for name, kinds := range mixes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := rand.New(rand.NewPCG(1, uint64(len(name))))
+			r := rand.New(rand.NewPCG(*seedOfMixes, uint64(len(name))))
 			tally := map[string]int{}
 			for n := range rounds() {
 				ops := run(r, kinds, 3+r.IntN(longest[name]), 2+r.IntN(5), []int{0, 5, 30}[n%3])
@@ -212,7 +212,10 @@ func TestAgreesWithSearch(t *testing.T) {
 	}
 }
 
-var ofEachMix = flag.Int("histories", 1500, "how many histories are searched of each mix")
+var (
+	ofEachMix   = flag.Int("histories", 1500, "how many histories are searched of each mix")
+	seedOfMixes = flag.Uint64("histories-seed", 1, "which histories these are")
+)
 
 func rounds() int {
 	if testing.Short() {

@@ -11,12 +11,15 @@ import (
 type Table []trace.Chunk
 
 // Owner is the shard that owns the key; empty when no chunk has it.
-func (t Table) Owner(key string) string {
+func (t Table) Owner(key string) string { return t.ChunkOf(key).Shard }
+
+// ChunkOf is the chunk that has the key; the zero Chunk when none has.
+func (t Table) ChunkOf(key string) trace.Chunk {
 	i := sort.Search(len(t), func(i int) bool { return t[i].Max > key })
 	if i < len(t) && t[i].Min <= key {
-		return t[i].Shard
+		return t[i]
 	}
-	return ""
+	return trace.Chunk{}
 }
 
 // With is the table after chunks were written: they replace what they overlap.

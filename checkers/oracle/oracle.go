@@ -18,6 +18,7 @@
 package oracle
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
@@ -141,6 +142,7 @@ type Oracle struct {
 // people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
+		returned:   returned{open: map[string]int{}},
 		world:      model.New(),
 		moves:      map[string]*move{},
 		primaries:  map[string]*primaryMove{},
@@ -207,7 +209,8 @@ func (o *Oracle) Verdicts() []verdict.Verdict {
 		v := *o.verdicts[r.checker.Name]
 		v.Checked = o.observed
 		if v.Checker == ownershipRule.Name {
-			v.Checked, v.Undecidable = v.Checked+o.returned.judged, o.returned.open
+			v.Checked += o.returned.judged
+			v.Undecidable = maps.Clone(o.returned.open)
 		}
 		all = append(all, v)
 	}

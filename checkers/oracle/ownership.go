@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -59,21 +60,35 @@ type Admitted struct {
 	// its major version count.
 	Node, Shard, NS string
 	Version         trace.Chunk
+	// At is the cluster time of a snapshot read, zero of others.
+	At uint64
 }
 
+// Why it cannot be said whether a shard may return a document.
+const (
+	// AvailableRead returns whatever a shard has.
+	AvailableRead = "available read"
+	// UnshardedRead is of a collection that no routing table has.
+	UnshardedRead = "read of an unsharded collection"
+	// OtherRead is one whose query nobody saw let in.
+	OtherRead = "read of a cursor that is not known"
+
+	noSuchVersion   = "version that no majority has had"
+	beyondPlacement = "snapshot older than the history of chunks"
+)
+
 // Returned judges the documents of an answer, by their encoded keys: what a shard owned when the
-// query was let in follows from the version that the query came with, whatever was written since.
-// So an orphan is told from the owner's document also when its value is one that the owner has just
-// had. A version that no majority has had says nothing.
+// query was let in follows from the version that the query came with, and for a snapshot from its
+// time, whatever was written since. So an orphan is told from the owner's document also when its
+// value is one that the owner has just had. A version that no majority has had says nothing.
 func (o *Oracle) Returned(q *Admitted, keys ...string) {
-	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
-	if p == nil {
-		o.returned.open += len(keys)
-		return
-	}
-	o.returned.judged += len(keys)
 	for _, k := range keys {
-		owner := p.table.Owner(k)
+		owner, as, unknown := o.ownerFor(q, k)
+		if unknown != "" {
+			o.NotJudged(unknown, 1)
+			continue
+		}
+		o.returned.judged++
 		if owner == q.Shard {
 			continue
 		}
@@ -85,16 +100,53 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 				q.Node, q.Shard, o.show(k)),
 			Because: []string{
 				fmt.Sprintf("its query was let in with version %d of %s", q.Version.Major, q.Shard),
-				fmt.Sprintf("with that version %s owns the key", owner),
+				fmt.Sprintf("%s %s owns the key", as, owner),
 			},
 		})
 	}
 }
 
-// ReturnedByAnybody counts documents of answers that promise nothing about owners, or are of
-// another time.
-func (o *Oracle) ReturnedByAnybody(documents int) { o.returned.open += documents }
+// ownerFor is the owner of a key as a query must see it, and by what; or why that is not known.
+func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
+	if q.At == 0 {
+		p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
+		if p == nil {
+			return "", "", noSuchVersion
+		}
+		return p.table.Owner(key), "with that version", ""
+	}
+	if owner = o.causes.ownerAtTime(q.NS, q.Version.Epoch, key, q.At); owner == "" {
+		return "", "", beyondPlacement
+	}
+	return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
+}
+
+// ownerAtTime is the owner of a key at a cluster time, by the newest history of its chunk that
+// reaches back so far; empty when none does. Histories agree as far as they reach (metadata).
+func (c *causes) ownerAtTime(ns, epoch, key string, at uint64) string {
+	for _, p := range slices.Backward(c.placements[ns]) {
+		if p.epoch != epoch {
+			continue
+		}
+		for _, since := range p.table.ChunkOf(key).History {
+			if since.ValidAfter <= at {
+				return since.Shard
+			}
+		}
+	}
+	return ""
+}
+
+// NotJudged counts documents of answers that say nothing about owners, by the reason.
+func (o *Oracle) NotJudged(why string, documents int) {
+	if documents > 0 {
+		o.returned.open[why] += documents
+	}
+}
 
 // returned counts the documents that shards have returned: those of which it was judged whose they
-// are, and those of which nobody can say.
-type returned struct{ judged, open int }
+// are, and by the reason those of which nobody can say.
+type returned struct {
+	judged int
+	open   map[string]int
+}

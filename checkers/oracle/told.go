@@ -326,6 +326,7 @@ func (now *openRound) noteFailed(shard string, e *trace.Event) {
 // askedInVain says whether a shard that has answered may have been asked again, with no primary to
 // answer: it is not known whether the round goes by what it said before.
 func (now *openRound) askedInVain() bool {
+	//shardproof:allow map whether there is one does not depend on the order
 	for asked := range now.answered {
 		if now.unheard[asked.shard] {
 			return true

@@ -66,9 +66,9 @@ type Verdict struct {
 	Checked    int         `json:"checked"`
 	Found      int         `json:"found,omitempty"`
 	Violations []Violation `json:"violations,omitempty"`
-	// Undecidable counts what was looked at and promises nothing that could be judged; it is held
-	// against nobody.
-	Undecidable int `json:"undecidable,omitempty"`
+	// Undecidable counts, by the reason, what was looked at and promises nothing that could be
+	// judged; it is held against nobody.
+	Undecidable map[string]int `json:"undecidable,omitempty"`
 	// Undecided says what was left open and why.
 	Undecided []string `json:"undecided,omitempty"`
 }

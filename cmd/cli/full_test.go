@@ -67,18 +67,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-const hastyScenario = `shardproof scenario 2
-seed 7
-topology shards=2 members=3 config=3 routers=1 clients=2
-faults-end 300ms
-limit 1s
-collection test.docs ranged keys=4 preload=4 bounds=2
-set orphanCleanupDelaySecs 30s
-op 1 at 10ms client 0 read test.docs k=1
-op 2 at 20ms client 1 write test.docs k=1 v=w2
-move 1 at 10ms test.docs [2, MaxKey) to shard-a
-`
-
 // A broken promise outweighs results that could not be printed; nothing else does.
 func TestUnwrittenResults(t *testing.T) {
 	full := errors.New("no space left on device")

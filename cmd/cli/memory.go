@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/cmd/cli/results"
+	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/failuredb"
+	"github.com/shardproof/shardproof/harness/shrink"
 )
 
 func newMemory() *cobra.Command {
@@ -55,4 +57,43 @@ func sightingText(s failuredb.Sighting) string {
 		text += " build " + s.Build
 	}
 	return text
+}
+
+// keepShape keeps a run that fails with a known signature when it has another shape than those that
+// are kept: it may be another bug, and must not be lost behind the first.
+func (f *runFlags) keepShape(c *cobra.Command, failure *campaign.Failure, m *remembering) error {
+	shape := m.shapeOf(failure)
+	if shape == "" || !m.WantsShape(failure.Result.Kind(), shape) {
+		return nil
+	}
+	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
+	_, name, err := f.saveNew(failure.Result.Scenario, name)
+	if err != nil {
+		return fmt.Errorf("the failing run could not be saved: %w", err)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "KNOWN  %s   in another shape: %s   Replay  %s\n",
+		failure.Result.Kind(), shape, commandLine("replay", filepath.Join(f.memory, name)))
+	return m.HasShape(failure.Result.Kind(), shape, newSighting(failure.Seed), name)
+}
+
+// shaped remembers the shape of a failing run that was kept.
+func (r *remembering) shaped(f *campaign.Failure, folder string) error {
+	shape := r.shapeOf(f)
+	if shape == "" || !r.WantsShape(f.Result.Kind(), shape) {
+		return nil
+	}
+	return r.HasShape(f.Result.Kind(), shape, newSighting(f.Seed), folder)
+}
+
+// shapeOf is the shape of a failing run; empty when it is not worth the effort, or when nothing
+// can be made of the run.
+func (r *remembering) shapeOf(f *campaign.Failure) string {
+	if r == nil || !r.WorthShaping(f.Result.Kind()) {
+		return ""
+	}
+	shape, err := shrink.Shape(r.targets, f.Result)
+	if err != nil {
+		return ""
+	}
+	return shape
 }

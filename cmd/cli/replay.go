@@ -110,7 +110,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 			fmt.Fprintln(out, "  Passing   there is no failure to explain")
 		}
 	} else {
-		w := f.where(r, what)
+		w := f.where(c, r, what)
 		fmt.Fprint(out, explain.Report(r, w))
 		one := caseOf(r, saved, w.Replay)
 		one.Text = explain.Report(r, w)
@@ -157,8 +157,13 @@ func (f *replayFlags) refuseReplay(c *cobra.Command, what string) error {
 // manyNeighbours is how many scenarios --explain tries.
 const manyNeighbours = 200
 
+// interrupted says whether somebody has asked the command to end.
+func interrupted(c *cobra.Command) func() bool {
+	return func() bool { return c.Context().Err() != nil }
+}
+
 // where is how a reader gets at a failing run.
-func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
+func (f *replayFlags) where(c *cobra.Command, r *runner.Result, what string) explain.Where {
 	w := explain.Where{
 		Folder: what,
 		Replay: []string{commandLine("replay", what)},
@@ -166,8 +171,11 @@ func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
 	}
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}
-		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
+		stop := interrupted(c)
+		if n := explain.FindNearestPassing(r, nil, manyNeighbours, stop); n != nil {
 			w.Passing = n.Lines()
+		} else if stop() {
+			w.Passing = []string{"the search for a scenario that passes was interrupted"}
 		}
 	}
 	return w
@@ -249,8 +257,16 @@ func compareWithSaved(c *cobra.Command, folder string, r *runner.Result) error {
 	case d == nil:
 		fmt.Fprintf(c.OutOrStdout(), "  Same      identical to the recording in %s\n", folder)
 		return nil
-	case r.Passed() && d.RecordedIn.Build != "" && d.RecordedIn.Build != programHash():
-		fmt.Fprintf(c.OutOrStdout(), "  Recorded  by another build; %s\n", d)
+	}
+	return tellDivergence(c, d)
+}
+
+// tellDivergence says that a run is not the recorded one. Of another build nothing else can be
+// expected; what the run shows here is its result.
+func tellDivergence(c *cobra.Command, d *explain.Divergence) error {
+	if d.OtherBuild(programHash()) {
+		fmt.Fprintf(c.OutOrStdout(), "  Recorded  by another build (%s); %s\n",
+			cmp.Or(d.RecordedIn.Commit, d.RecordedIn.Build), d)
 		return nil
 	}
 	fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)

@@ -86,7 +86,7 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 			return err
 		}
 	}
-	page, err := f.pageOf(r, what, saved)
+	page, err := f.pageOf(c, r, what, saved)
 	if err := put(c, file, page, err); err != nil {
 		return err
 	}
@@ -177,7 +177,9 @@ func (f *reportFlags) overTime(c *cobra.Command, folder string) error {
 }
 
 // pageOf is the page of a run, with what is known of it besides.
-func (f *reportFlags) pageOf(r *runner.Result, what, saved string) ([]byte, error) {
+func (f *reportFlags) pageOf(
+	c *cobra.Command, r *runner.Result, what, saved string,
+) ([]byte, error) {
 	p := harness.Page{Run: r, Build: versionText(), Commands: []string{
 		commandLine("replay", what), commandLine("step", what),
 	}}
@@ -187,7 +189,7 @@ func (f *reportFlags) pageOf(r *runner.Result, what, saved string) ([]byte, erro
 	p.Commands = append(p.Commands, commandLine("step", what, "--at here --show all"),
 		commandLine("shrink", what))
 	if f.tries > 0 {
-		p.Nearest = explain.FindNearestPassing(r, nil, f.tries)
+		p.Nearest = explain.FindNearestPassing(r, nil, f.tries, interrupted(c))
 	}
 	var err error
 	if p.Smallest, p.Annotated, err = f.smallest(saved, r); err != nil {

@@ -175,6 +175,10 @@ func (f *runFlags) seeded(
 		Skip:     m.skips,
 		Known:    m.knows,
 		Finished: m.finished,
+		Another: func(failure *campaign.Failure) error {
+			p.Clear()
+			return f.keepShape(c, failure, m)
+		},
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
 			p.Clear()
 			return f.reportFailure(c, failure, s, m)
@@ -349,7 +353,9 @@ func (f *runFlags) save(
 		err = fmt.Errorf("the failing run could not be saved: %w", err)
 		w.Folder, w.Replay, w.Step, w.Shrink, w.Look = "", w.Replay[1:], "", nil, nil
 	} else {
-		w.Known, err = m.failed(failure, name)
+		if w.Known, err = m.failed(failure, name); err == nil {
+			err = m.shaped(failure, name)
+		}
 	}
 	tellFailure(c, r, w)
 	return err

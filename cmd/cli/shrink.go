@@ -85,8 +85,9 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		if d, err := explain.Compare(saved, from); err != nil {
 			return usageError(err)
 		} else if d != nil {
-			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-			return exitWith(exitDiverged)
+			if err := tellDivergence(c, d); err != nil {
+				return err
+			}
 		}
 	}
 	if from.Passed() {
@@ -229,7 +230,7 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 		Look:     []string{file},
 		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}
-	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
+	if n := explain.FindNearestPassing(r, nil, manyNeighbours, interrupted(c)); n != nil {
 		w.Passing = n.Lines()
 	}
 	out := c.OutOrStdout()

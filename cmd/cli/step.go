@@ -63,8 +63,9 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 		if d, err := explain.Compare(saved, film.Result); err != nil {
 			return usageError(err)
 		} else if d != nil {
-			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-			return exitWith(exitDiverged)
+			if err := tellDivergence(c, d); err != nil {
+				return err
+			}
 		}
 	}
 	st := debugger.New(film)

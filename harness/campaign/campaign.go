@@ -49,6 +49,9 @@ type Options struct {
 	// Known, when set, says which kinds of failures are known (runner.Result.Kind): broken promises
 	// with one are counted, but do not stop the campaign.
 	Known func(kind string) bool
+	// Another, when set, is called for every broken promise of a known kind, which may be another
+	// one that looks the same. What it returns ends the campaign when it is not nil.
+	Another func(*Failure) error
 	// Progress is called after every seed, Failed before it for one that did not pass, Finished
 	// between the two for every seed that ran to its end and has a result; one call at a time. What
 	// Finished and Failed return ends the campaign when it is not nil.
@@ -240,6 +243,9 @@ func (c *campaign) failed(f *Failure) {
 	if f.finished() && f.Result.Worst().Outcome == checkers.Fail && c.Known != nil &&
 		c.Known(f.Result.Kind()) {
 		s.Known[f.Result.Kind()]++
+		if c.Another != nil {
+			c.end(c.Another(f))
+		}
 		return
 	}
 	s.Failures = append(s.Failures, *f)

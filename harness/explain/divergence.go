@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -17,17 +18,37 @@ type Divergence struct {
 	RecordedIn            rundir.Environment
 	Step                  uint64
 	RecordedNext, NowNext string
+	// Fields are those in which the two events differ when they read alike.
+	Fields []string
+	// Altered: the scenario of the folder is not the one that was recorded.
+	Altered bool
+}
+
+// OtherBuild says whether the recording is not from the program with this hash, so that the same
+// scenario may well take another path. It is never said when either is unknown.
+func (d *Divergence) OtherBuild(program string) bool {
+	return d.RecordedIn.Build != "" && program != "" && d.RecordedIn.Build != program
 }
 
 // String names both events.
 func (d *Divergence) String() string {
 	text := fmt.Sprintf("recorded trace hash %s (%s, %s/%s), now %s",
 		d.Recorded, d.RecordedIn.Go, d.RecordedIn.OS, d.RecordedIn.Arch, d.Now)
-	if d.Step == 0 {
-		return text + "; all recorded events are equal, the runs differ between events"
+	if d.Altered {
+		text = "the folder's scenario was edited or cut since it was recorded; " + text
 	}
-	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q",
+	switch {
+	case d.Recorded == d.Now:
+		return text
+	case d.Step == 0:
+		return text + "; no recorded event differs, the runs differ between events"
+	}
+	text = fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q",
 		text, d.Step, d.RecordedNext, d.NowNext)
+	if len(d.Fields) > 0 {
+		text += ", which differ in " + strings.Join(d.Fields, ", ")
+	}
+	return text
 }
 
 // Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the
@@ -37,23 +58,33 @@ func Compare(folder string, r *runner.Result) (*Divergence, error) {
 	if err != nil {
 		return nil, err
 	}
-	if env.Hash == r.HashText() && env.Steps == r.Steps {
-		return nil, sameHistory(folder, r)
+	altered, err := env.Altered(folder)
+	if err != nil {
+		return nil, err
 	}
-	d := &Divergence{Recorded: env.Hash, Now: r.HashText(), RecordedIn: env}
 	header, events, err := histories.ReadFile[trace.Event](filepath.Join(folder, rundir.EventsFile))
 	if err != nil {
 		return nil, err
 	}
-	d.find(events, r.Events[min(header.Dropped, len(r.Events)):])
+	same := env.Hash == r.HashText() && env.Steps == r.Steps
+	if err := readHistory(folder, r, same); err != nil || same && !altered {
+		return nil, err
+	}
+	d := &Divergence{
+		Recorded: env.Hash, Now: r.HashText(), RecordedIn: env, Altered: altered,
+	}
+	if !same {
+		d.find(events, r.Events[min(header.Dropped, len(r.Events)):])
+	}
 	return d, nil
 }
 
-// sameHistory says what is wrong with the history of a folder whose run was the same.
-func sameHistory(folder string, r *runner.Result) error {
+// readHistory says what is wrong with the history of a folder. That of the same run has as many
+// operations.
+func readHistory(folder string, r *runner.Result, same bool) error {
 	path := filepath.Join(folder, rundir.HistoryFile)
 	_, recorded, err := histories.ReadFile[histories.Op](path)
-	if err != nil || len(recorded) == len(r.History) {
+	if err != nil || !same || len(recorded) == len(r.History) {
 		return err
 	}
 	return &histories.FileError{
@@ -77,6 +108,9 @@ func (d *Divergence) find(recorded, now []trace.Event) {
 		if a != nil {
 			d.RecordedNext, d.Step = fmt.Sprintf("step %d %s", a.Step, Sentence(a)), a.Step
 		}
+		if d.RecordedNext == d.NowNext {
+			d.Fields = differing(a, b)
+		}
 		return
 	}
 }
@@ -86,6 +120,18 @@ func eventAt(events []trace.Event, i int) *trace.Event {
 		return &events[i]
 	}
 	return nil
+}
+
+// differing are the names of the fields in which two events differ.
+func differing(a, b *trace.Event) (fields []string) {
+	x, y := reflect.ValueOf(*a), reflect.ValueOf(*b)
+	for i := range x.NumField() {
+		f := x.Type().Field(i)
+		if fmt.Sprintf("%+v", x.Field(i)) != fmt.Sprintf("%+v", y.Field(i)) {
+			fields = append(fields, f.Name)
+		}
+	}
+	return fields
 }
 
 // sameEvent compares events as they are stored: an empty list of chunks is no list.

@@ -35,12 +35,15 @@ type difference struct {
 // FindNearestPassing looks for the neighbour of a failing run, made with Options.Events, that goes
 // the same way for the longest time: first among those in which a fault or a decision of chance
 // differs, then a migration, then anything else. It makes at most so many runs; 0: as many as there
-// are neighbours. Nil: there is none.
-func FindNearestPassing(r *runner.Result, pool *sim.Pool, most int) *NearestPassing {
+// are neighbours; and no more once stop, which may be nil, returns true. Nil: none was found.
+func FindNearestPassing(
+	r *runner.Result, pool *sim.Pool, most int, stop func() bool,
+) *NearestPassing {
 	var best *NearestPassing
 	rank := 0
 	for i, c := range allDifferences(r) {
-		if best != nil && c.rank > rank || most > 0 && i >= most {
+		if best != nil && c.rank > rank || most > 0 && i >= most ||
+			stop != nil && stop() {
 			break
 		}
 		s := r.Plan().Clone()

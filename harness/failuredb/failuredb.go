@@ -58,6 +58,8 @@ type Entry struct {
 	Times int `json:"runs"`
 	// Cases are the folders of kept runs below the memory's, the first ones that failed so.
 	Cases []string `json:"cases,omitempty"`
+	// Shapes tell failures of the signature apart; each that is here has its kept run.
+	Shapes []string `json:"shapes,omitempty"`
 }
 
 // The events of a record.
@@ -66,6 +68,7 @@ const (
 	eventFailed     = "failed"
 	eventStillFails = "still fails"
 	eventPasses     = "passes"
+	eventShape      = "shape"
 )
 
 // line is a line of the record.
@@ -74,6 +77,7 @@ type line struct {
 	Event     string `json:"event"`
 	Signature string `json:"signature,omitempty"`
 	Case      string `json:"case,omitempty"`
+	Shape     string `json:"shape,omitempty"`
 }
 
 // Memory is a folder opened for one campaign.
@@ -149,6 +153,13 @@ func (m *Memory) fold(l *line) {
 		}
 	case eventPasses:
 		e.Status = Fixed
+	case eventShape:
+		if !slices.Contains(e.Shapes, l.Shape) {
+			e.Shapes = append(e.Shapes, l.Shape)
+		}
+		if l.Case != "" && !slices.Contains(e.Cases, l.Case) {
+			e.Cases = append(e.Cases, l.Case)
+		}
 	}
 }
 
@@ -179,7 +190,7 @@ func (m *Memory) Begin(s Sighting) error { return m.append(line{Sighting: s, Eve
 
 // Failed tells of a failing run; folder is where below the memory's it was kept, or empty.
 func (m *Memory) Failed(signature string, s Sighting, folder string) (Status, error) {
-	err := m.append(line{s, eventFailed, signature, folder})
+	err := m.append(line{Sighting: s, Event: eventFailed, Signature: signature, Case: folder})
 	return m.Status(signature), err
 }
 
@@ -200,6 +211,34 @@ func (m *Memory) Status(signature string) Status {
 		return e.Status
 	}
 	return New
+}
+
+// HasShape tells that a failing run of the signature has a shape, and where that run was kept.
+func (m *Memory) HasShape(signature, shape string, s Sighting, folder string) error {
+	return m.append(line{
+		Sighting: s, Event: eventShape, Signature: signature, Case: folder, Shape: shape,
+	})
+}
+
+// keptShapes is of how many shapes of a signature a run is kept.
+const keptShapes = 8
+
+// WantsShape reports whether the shape is another than those that runs were kept of.
+func (m *Memory) WantsShape(signature, shape string) bool {
+	e := m.entries[signature]
+	return e == nil || len(e.Shapes) < keptShapes && !slices.Contains(e.Shapes, shape)
+}
+
+// WorthShaping reports whether it pays to find out the shape of another failing run of the
+// signature: of the first few, and then of fewer and fewer, so that a known failure of many seeds
+// costs little, and a second one behind it is noticed all the same.
+func (m *Memory) WorthShaping(signature string) bool {
+	e := m.entries[signature]
+	if e == nil || len(e.Shapes) >= keptShapes {
+		return e == nil
+	}
+	const few = 8
+	return e.Times <= few || e.Times&(e.Times-1) == 0
 }
 
 // keptCases is how many runs of a signature are kept: enough to see that a fix is one, and few

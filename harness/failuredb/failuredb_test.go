@@ -168,3 +168,50 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a file as the folder: %v", err)
 	}
 }
+
+// TestShapes: of a known signature a run of each shape is kept, and a shape only once; what a fix
+// leaves of it, is still that signature and nothing that came back.
+func TestShapes(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	add := func(shape, folder string, day int) {
+		t.Helper()
+		if _, err := m.Failed("lost-write", at(day), ""); err != nil {
+			t.Fatal(err)
+		}
+		if !m.WorthShaping("lost-write") || !m.WantsShape("lost-write", shape) {
+			t.Fatalf("the shape %s is not wanted", shape)
+		}
+		if err := m.HasShape("lost-write", shape, at(day), folder); err != nil {
+			t.Fatal(err)
+		}
+		if m.WantsShape("lost-write", shape) {
+			t.Fatalf("the shape %s is wanted again", shape)
+		}
+	}
+	add("kCloning, crash", "lost-write-1", 1)
+	add("kCommittingOnConfig, pause", "lost-write-2", 2)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = open(t, dir)
+	defer m.Close()
+	e := m.Entries()[0]
+	if diff := cmp.Diff([]string{"lost-write-1", "lost-write-2"}, e.Cases); diff != "" ||
+		len(e.Shapes) != 2 || e.Times != 2 {
+		t.Errorf("%+v %s", e, diff)
+	}
+	const many = 1000
+	looked := 0
+	for range many {
+		if _, err := m.Failed("lost-write", at(3), ""); err != nil {
+			t.Fatal(err)
+		}
+		if m.WorthShaping("lost-write") {
+			looked++
+		}
+	}
+	if looked < 5 || looked > 20 {
+		t.Errorf("%d of %d more were looked at", looked, many)
+	}
+}

@@ -112,7 +112,7 @@ type merging struct {
 	text []string
 	seen map[string]bool
 	// names are the cases that were copied, each with the folder that it was copied from; kept
-	// counts those of a signature.
+	// counts those of a signature, and of a shape of it.
 	names map[string]string
 	kept  map[string]int
 }
@@ -138,14 +138,17 @@ func (m *merging) add(f found) error {
 func (m *merging) copy(f *found) (string, error) {
 	from := filepath.Join(f.dir, f.Case)
 	hash := hashOf(from)
+	shape := f.Signature + "\n" + f.Shape
+	another := f.Event == eventShape && m.kept[shape] == 0
 	name := f.Case
 	for n := 2; m.names[name] != ""; n++ {
 		if hashOf(m.names[name]) == hash {
+			m.kept[shape]++
 			return name, nil
 		}
 		name = fmt.Sprintf("%s-%d", f.Case, n)
 	}
-	if m.kept[f.Signature] == keptCases || hash == "" {
+	if m.kept[f.Signature] >= keptCases && !another || hash == "" {
 		return "", nil
 	}
 	if err := os.CopyFS(filepath.Join(m.to, name), os.DirFS(from)); err != nil {
@@ -153,6 +156,7 @@ func (m *merging) copy(f *found) (string, error) {
 	}
 	m.names[name] = from
 	m.kept[f.Signature]++
+	m.kept[shape]++
 	return name, nil
 }
 

@@ -10,6 +10,8 @@ package rundir
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +54,8 @@ type Environment struct {
 	Flags  []string `json:"flags,omitempty"`
 	// Build tells programs apart; empty when it is not known.
 	Build string `json:"build,omitempty"`
+	// Scenario is the digest of the scenario's text; empty in records of older builds.
+	Scenario string `json:"scenario,omitempty"`
 	// Hash is the trace hash, Steps the number of events.
 	Hash  string `json:"hash"`
 	Steps uint64 `json:"steps"`
@@ -87,6 +91,18 @@ func ReadEnvironment(folder string) (env Environment, err error) {
 		}
 	}
 	return env, nil
+}
+
+// Altered says whether the scenario of a folder is not the one that was recorded: it was
+// edited, or cut where a line ends. Records of builds without digests are not.
+func (e *Environment) Altered(folder string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ScenarioFile))
+	return e.Scenario != "" && e.Scenario != digest(text), err
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // VerdictSchema is the version of verdict.json.
@@ -127,6 +143,8 @@ type file struct {
 }
 
 func (r Record) files() ([]file, error) {
+	text := []byte(r.Scenario.String())
+	r.Environment.Scenario = digest(text)
 	header := histories.Header{
 		Scenario: r.Scenario.Name,
 		Seed:     r.Scenario.Seed,
@@ -143,7 +161,7 @@ func (r Record) files() ([]file, error) {
 	}
 	env, err := jsonDocument(r.Environment)
 	return []file{
-		{ScenarioFile, []byte(r.Scenario.String())}, {HistoryFile, history}, {EventsFile, events},
+		{ScenarioFile, text}, {HistoryFile, history}, {EventsFile, events},
 		{EnvironmentFile, env},
 	}, err
 }
@@ -197,7 +215,7 @@ func (f *file) holds(data []byte) bool {
 		json.Unmarshal(data, &there) != nil {
 		return bytes.Equal(data, f.data)
 	}
-	there.Build = mine.Build
+	there.Build, there.Scenario = mine.Build, mine.Scenario
 	return reflect.DeepEqual(mine, there)
 }
 

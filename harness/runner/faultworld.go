@@ -101,7 +101,7 @@ func match(r faults.Rule, step int, left *quota) func(*sim.Message) bool {
 		switch {
 		case r.Requests && m.Reply, r.Replies && !m.Reply,
 			r.From != nil && !r.From(m.From), r.To != nil && !r.To(m.To),
-			r.Class != nil && !r.Class(m.Class):
+			r.Class != nil && !r.Class(m.Class), r.Body != nil && !r.Body(m.Body):
 			return false
 		}
 		if r.Delay > 0 && int(keyed.Mix(m.Nth)%delaySteps) != step {

@@ -36,7 +36,7 @@ type cluster struct {
 	// sessions are those of the clients.
 	sessions []*session
 	// queries are those that shards have let in and not answered to the end.
-	queries map[string]*oracle.Admitted
+	queries map[string]asking
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
 	// leaked is set when documents that nobody owned had to be removed by an operator.
@@ -73,7 +73,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		scenario: s,
 		settings: settings.Default(protocolOf(s)),
 		given:    map[int]bool{},
-		queries:  map[string]*oracle.Admitted{},
+		queries:  map[string]asking{},
 
 		balanceViews: map[string]balanceView{},
 	}

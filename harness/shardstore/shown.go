@@ -30,41 +30,59 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return
 	}
-	if q := c.admitted(x.To, asked.Body, batch); q != nil {
-		c.oracle.Returned(q, c.keysOf(q.NS, batch.Docs)...)
-	} else {
-		c.oracle.ReturnedByAnybody(len(batch.Docs))
+	q, unknown := c.admitted(x.To, asked.Body, batch)
+	if unknown != "" {
+		c.oracle.NotJudged(unknown, len(batch.Docs))
+		return
 	}
+	c.oracle.Returned(&q, c.keysOf(q.NS, batch.Docs)...)
 }
 
-// admitted is the query that an answer is of; nil when it was let in whatever the shard owns, or by
-// what it owned at another time.
+// asking is a query that a shard has let in, or why it says nothing about owners.
+type asking struct {
+	query   oracle.Admitted
+	unknown string
+}
+
+// admitted is the query that an answer is of, or why it may return what its shard does not own.
 func (c *cluster) admitted(
 	node env.NodeID, asked env.Message, batch *command.Batch,
-) *oracle.Admitted {
+) (q oracle.Admitted, unknown string) {
+	a := asking{unknown: oracle.OtherRead}
 	switch req := asked.(type) {
 	case *command.Find:
-		if !keeps(req) || req.Place.Database {
-			return nil
-		}
-		shard, _, _ := strings.Cut(string(node), ".")
-		v := req.Place.Shard
-		q := &oracle.Admitted{
-			Node: string(node), Shard: shard, NS: req.NS,
-			Version: trace.Chunk{Epoch: v.Epoch, Major: v.Major},
-		}
+		a = askingOf(node, req)
 		if batch.Cursor != "" {
-			c.queries[batch.Cursor] = q
+			c.queries[batch.Cursor] = a
 		}
-		return q
 	case *command.GetMore:
-		q := c.queries[req.Cursor]
+		if of, ok := c.queries[req.Cursor]; ok {
+			a = of
+		}
 		if batch.Cursor == "" {
 			delete(c.queries, req.Cursor)
 		}
-		return q
 	}
-	return nil
+	return a.query, a.unknown
+}
+
+func askingOf(node env.NodeID, req *command.Find) asking {
+	switch {
+	case req.Concern == command.Available:
+		return asking{unknown: oracle.AvailableRead}
+	case !req.Place.Versioned || req.Place.Database:
+		return asking{unknown: oracle.UnshardedRead}
+	}
+	shard, _, _ := strings.Cut(string(node), ".")
+	v := req.Place.Shard
+	q := oracle.Admitted{
+		Node: string(node), Shard: shard, NS: req.NS,
+		Version: trace.Chunk{Epoch: v.Epoch, Major: v.Major},
+	}
+	if req.Concern == command.Snapshot {
+		q.At = uint64(req.At)
+	}
+	return asking{query: q}
 }
 
 // keysOf are the documents' shard keys, encoded.

@@ -80,7 +80,7 @@ fault 2 at 100ms crash config.1 for 200ms
 	if err != nil || r.Passed() {
 		t.Fatalf("the scenario passes, %v", err)
 	}
-	n := explain.FindNearestPassing(r, nil, 0)
+	n := explain.FindNearestPassing(r, nil, 0, nil)
 	if n == nil || n.Change != "without fault 1" && n.Change != "with fault 1 10ms later" &&
 		n.Change != "with fault 1 100ms later" || n.Parting.Step < 1000 {
 		t.Errorf("neighbour %+v", n)

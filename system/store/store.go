@@ -54,8 +54,8 @@ func New() *Store { return &Store{} }
 // Applied is the index of the last entry in the store.
 func (s *Store) Applied() uint64 { return s.applied }
 
-// Changes counts what has changed in the store, rollbacks included: what was read at Latest is still
-// so while the count is the same.
+// Changes counts what has changed in the store, rollbacks included: what was read at Latest is
+// still so while the count is the same.
 func (s *Store) Changes() uint64 { return s.changes }
 
 // Oldest is the lowest index that can be read at.
