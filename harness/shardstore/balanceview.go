@@ -15,17 +15,40 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
+// A balanceView is what was read of a store, and when: it is read again after a change only.
+type balanceView struct {
+	store      *store.Store
+	changes    uint64
+	chunkBytes int64
+	round      *balance.Round
+}
+
 // view is what a member of the config server has on disk of all that a round of the balancer goes
-// by; nil when it is down. It reads the documents, and asks no server what it makes of them.
+// by; nil when it is down. It reads the documents, and asks no server what it makes of them. The
+// collections are shared with other views and not to be changed.
 func (c *cluster) view(node string) *balance.Round {
 	m, own := c.Member(env.NodeID(node)), c.SettingsOf(env.NodeID(node))
 	if m == nil || own == nil {
 		return nil
 	}
-	p := protocolOf(c.scenario)
-	r := &balance.Round{BySize: p.BalancesBySize(), AtRandom: own.BalancerRandom != 0}
-	readSwitches(r, nil)
 	data, chunkBytes := m.Store(), int64(own.MaxChunkBytes)
+	known := c.balanceViews[node]
+	if known.store != data || known.changes != data.Changes() || known.chunkBytes != chunkBytes {
+		known = balanceView{data, data.Changes(), chunkBytes, c.readRound(data, chunkBytes)}
+		c.balanceViews[node] = known
+	}
+	r := *known.round
+	r.AtRandom = own.BalancerRandom != 0
+	r.Shards = slices.Clone(r.Shards)
+	return &r
+}
+
+// readRound reads the documents of a config server; chunkBytes is how big a chunk gets unless they
+// say so.
+func (c *cluster) readRound(data *store.Store, chunkBytes int64) *balance.Round {
+	p := protocolOf(c.scenario)
+	r := &balance.Round{BySize: p.BalancesBySize()}
+	readSwitches(r, nil)
 	data.Scan(configsvr.Settings, store.Latest, func(_ string, doc bson.Raw) bool {
 		switch id, _ := doc.Lookup("_id").StringValueOK(); id {
 		case "chunksize":

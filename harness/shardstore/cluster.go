@@ -37,6 +37,8 @@ type cluster struct {
 	sessions []*session
 	// queries are those that shards have let in and not answered to the end.
 	queries map[string]asking
+	// balanceViews are the latest that were read of config servers, by member.
+	balanceViews map[string]balanceView
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -72,6 +74,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		settings: settings.Default(protocolOf(s)),
 		given:    map[int]bool{},
 		queries:  map[string]asking{},
+
+		balanceViews: map[string]balanceView{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))

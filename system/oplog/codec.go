@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/shardproof/shardproof/histories/packed"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -25,7 +26,7 @@ func (e *Entry) Marshal() []byte {
 	for i := range e.Ops {
 		size += e.Ops[i].size()
 	}
-	b := Begin(e.TS, len(e.Ops), size)
+	b := Begin(nil, e.TS, len(e.Ops), size)
 	for i := range e.Ops {
 		b = e.Ops[i].Append(b)
 	}
@@ -40,10 +41,10 @@ const (
 	statementNumbers = 16
 )
 
-// Begin returns the beginning of an entry of so many operations, which are to be appended to it.
+// Begin appends the beginning of an entry of so many operations, which are to be appended to it.
 // The size is that of their texts and documents, a guess that saves growing.
-func Begin(ts hlc.Timestamp, ops, size int) []byte {
-	b := make([]byte, 0, entryNumbers+ops*operationNumbers+size)
+func Begin(b []byte, ts hlc.Timestamp, ops, size int) []byte {
+	b = slices.Grow(b, entryNumbers+ops*operationNumbers+size)
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(ts)), uint64(ops))
 }
 

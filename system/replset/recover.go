@@ -32,9 +32,9 @@ func (m *Member) image(at oplog.Time) []byte {
 		b = binary.AppendUvarint(b, last.Term)
 		b = binary.AppendUvarint(b, last.Index)
 	}
-	data, err := m.store.Snapshot(at.Index)
+	b, err := m.store.Snapshot(b, at.Index)
 	m.check(err)
-	return append(b, data...)
+	return b
 }
 
 func decodeImage(b []byte) (img snapshotImage, err error) {

@@ -70,6 +70,7 @@ func (s *Store) set(index uint64, op *oplog.Op) error {
 }
 
 func (s *Store) put(index uint64, c *collectionData, id string, doc []byte) error {
+	s.changes++
 	r, err := c.put(index, id, doc)
 	if r != nil {
 		s.undo.push(undoChange{record: r, version: r.head})
@@ -117,6 +118,7 @@ func (s *Store) rename(index uint64, from, to string) error {
 
 // become sets what the namespace means from index on.
 func (s *Store) become(index uint64, ns string, c *collectionData) {
+	s.changes++
 	n, ok := s.namespaces.Get(ns)
 	if !ok {
 		n = &namespaceHistory{name: ns}

@@ -82,6 +82,7 @@ func (s *Store) SetOldest(index uint64) {
 }
 
 func (c *undoChange) revert(s *Store) {
+	s.changes++
 	if c.record != nil {
 		c.record.collection.pop(c.record)
 		return

@@ -52,7 +52,7 @@ func TestIndexesFollowTheirCollection(t *testing.T) {
 	if err := s.Apply(9, []oplog.Op{index(oplog.CreateIndex, "t.none", "v_1")}); err == nil {
 		t.Error("a missing collection got an index")
 	}
-	image, err := s.Snapshot(5)
+	image, err := s.Snapshot(nil, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

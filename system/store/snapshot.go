@@ -12,9 +12,9 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Snapshot returns the state at an index as bytes, the same for equal states: one log entry that
-// makes everything again.
-func (s *Store) Snapshot(at uint64) ([]byte, error) {
+// Snapshot appends the state at an index to b, as bytes that are the same for equal states: one log
+// entry that makes everything again.
+func (s *Store) Snapshot(b []byte, at uint64) ([]byte, error) {
 	if at != Latest && at > s.applied {
 		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied",
 			at, s.applied)
@@ -29,7 +29,7 @@ func (s *Store) Snapshot(at uint64) ([]byte, error) {
 			return true
 		})
 	}
-	b := oplog.Begin(0, n, size)
+	b = oplog.Begin(b, 0, n, size)
 	for _, ns := range namespaces {
 		b = (&oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options}).Append(b)
 		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
@@ -56,6 +56,7 @@ func (s *Store) Restore(snapshot []byte, index uint64) error {
 			"a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
 	}
 	restored.SetOldest(index)
+	restored.changes += s.changes + 1
 	*s = *restored
 	return nil
 }

@@ -29,6 +29,7 @@ type Store struct {
 	applied    uint64
 	oldest     uint64
 	undo       changeQueue
+	changes    uint64
 	// recent is the namespace that was asked for last, nil or one of namespaces: who asks for one
 	// asks for it several times.
 	recent *namespaceHistory
@@ -52,6 +53,10 @@ func New() *Store { return &Store{} }
 
 // Applied is the index of the last entry in the store.
 func (s *Store) Applied() uint64 { return s.applied }
+
+// Changes counts what has changed in the store, rollbacks included: what was read at Latest is
+// still so while the count is the same.
+func (s *Store) Changes() uint64 { return s.changes }
 
 // Oldest is the lowest index that can be read at.
 func (s *Store) Oldest() uint64 { return s.oldest }

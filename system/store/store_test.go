@@ -232,7 +232,7 @@ func (u *universe) rollback(t *rapid.T) {
 
 func (u *universe) restore(t *rapid.T) {
 	at := rapid.Uint64Range(u.oldest, u.last).Draw(t, "snapshot")
-	snapshot, err := u.store.Snapshot(at)
+	snapshot, err := u.store.Snapshot(nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func TestSnapshotIsDeterministic(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		snapshot, err := s.Snapshot(store.Latest)
+		snapshot, err := s.Snapshot(nil, store.Latest)
 		if err != nil {
 			t.Fatal(err)
 		}
