@@ -464,3 +464,44 @@ func TestShadowOfTheDead(t *testing.T) {
 		t.Error("the document is gone")
 	}
 }
+
+// TestChanges: the count never comes back, not even when a rollback and another entry bring the
+// store to an index where it was before.
+func TestChanges(t *testing.T) {
+	s, seen := store.New(), map[uint64]bool{}
+	differs := func(after string) {
+		t.Helper()
+		if seen[s.Changes()] {
+			t.Errorf("after %s the count is %d, as it was before", after, s.Changes())
+		}
+		seen[s.Changes()] = true
+	}
+	apply := func(index uint64, op oplog.Op) {
+		t.Helper()
+		if err := s.Apply(index, []oplog.Op{op}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func(k int64) oplog.Op {
+		return oplog.Op{Kind: oplog.Insert, NS: "config.x", ID: id(k), Doc: document(k, k, 1)}
+	}
+	differs("nothing")
+	apply(1, insert(1))
+	differs("an insertion")
+	image, err := s.Snapshot(nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(2, insert(2))
+	differs("another")
+	s.Rollback(1)
+	differs("a rollback")
+	apply(2, insert(3))
+	differs("another entry at the same index")
+	apply(3, oplog.Op{Kind: oplog.Drop, NS: "config.x"})
+	differs("a drop")
+	if err := s.Restore(image, 3); err != nil {
+		t.Fatal(err)
+	}
+	differs("a snapshot")
+}
