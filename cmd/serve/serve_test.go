@@ -111,11 +111,11 @@ func TestPages(t *testing.T) {
 	for target, wants := range map[string][]string{
 		"/": {"lost-write", "<td>1</td><td>1</td>", "<svg", "failing seeds", "What could not be read",
 			"broken/verdict.json"},
-		"/signature?s=lost-write": {"memory/lost-write-1", "gone&lt;script&gt;"},
+		"/signature?s=lost-write":                             {"memory/lost-write-1", "gone&lt;script&gt;"},
 		"/signature?s=" + url.QueryEscape("lost-write/"+evil): {"memory/lost-write-2"},
-		"/search?q=run1": {"”: 1<", "memory/lost-write-2"},
-		"/search?q=" + url.QueryEscape(`"run1" OR (`+evil): {"”: 0<"},
-		"/run?p=" + first: {"the story of run0", "trace hash 0", "<iframe"},
+		"/search?q=run1":                                      {"”: 1<", "memory/lost-write-2"},
+		"/search?q=" + url.QueryEscape(`"run1" OR (`+evil):    {"”: 0<"},
+		"/run?p=" + first:                                     {"the story of run0", "trace hash 0", "<iframe"},
 		"/compare?a=" + first + "&b=memory/lost-write-2": {
 			"<mark>line 0", "<mark>line 1", "seed 1", "the story of run1"},
 	} {
