@@ -72,8 +72,12 @@ func (bsonCodec) Encode(m env.Message) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Decode implements env.Codec.
+// Decode implements env.Codec. What is no valid document is refused first: the library may read
+// some of it without end.
 func (bsonCodec) Decode(b []byte) (env.Message, error) {
+	if err := bson.Raw(b).Validate(); err != nil {
+		return nil, err
+	}
 	var p typedMessage
 	err := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: b}.
 		UnmarshalWithRegistry(bsonRegistry, &p)
