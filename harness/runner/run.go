@@ -215,11 +215,11 @@ func (r *run) quiesce() {
 // settle waits until all that was begun has ended. Clients that get their answers, and only have
 // many operations to go, may take longer than the limit, but not ten times as long.
 func (r *run) settle() {
-	r.world.Run(r.idle, r.deadline)
+	why := r.world.Run(r.idle, r.deadline)
 	last := r.deadline.Add(9 * r.scenario.Limit)
-	for r.world.Err() == nil && r.world.Now() < last && r.clients.goOn() {
+	for why == sim.TimeUp && r.world.Now() < last && r.clients.goOn() {
 		r.deadline = r.world.Now().Add(r.scenario.Limit)
-		r.world.Run(r.idle, r.world.Now().Add(answerTime(r.scenario)))
+		why = r.world.Run(r.idle, r.world.Now().Add(answerTime(r.scenario)))
 	}
 }
 
