@@ -185,7 +185,8 @@ func TestAttack(t *testing.T) {
 // served is where a server shows a folder until the test ends.
 func served(t *testing.T, dir string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), tool, "serve", dir)
+	c := exec.CommandContext(t.Context(), tool, "serve", filepath.Base(dir))
+	c.Dir = filepath.Dir(dir)
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
@@ -270,7 +271,7 @@ func TestPictures(t *testing.T) {
 // nights has three nights search the same seeds with the demo's build: the first finds its bug.
 func nights(t *testing.T, root string) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = filepath.Join(t.TempDir(), "nights")
 	for range 3 {
 		c := exec.Command("go", "run", "./ci/nightly", "-tool", tool, "-out", dir, "-for", "90s",
 			"-parts", "campaign", "-campaign", "--profile contended --first-seed 60 --seeds 40")

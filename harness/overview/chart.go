@@ -128,10 +128,11 @@ func draw(c Curve) *chart {
 		}
 		d.Paths = append(d.Paths, path{l.Name, strings.TrimSpace(b.String()), i % colours})
 	}
-	for _, v := range ticks(fromX, toX) {
+	wholeX, wholeY := c.whole(0), c.whole(1)
+	for _, v := range ticks(fromX, toX, wholeX) {
 		d.XTicks = append(d.XTicks, tick{x(v), numberText(v)})
 	}
-	for _, v := range ticks(0, toY) {
+	for _, v := range ticks(0, toY, wholeY) {
 		d.YTicks = append(d.YTicks, tick{y(v), numberText(v)})
 	}
 	for _, b := range c.Bands {
@@ -161,6 +162,15 @@ func (c *Curve) extent() (fromX, toX, toY float64) {
 	return fromX, toX, toY * 1.05
 }
 
+// whole says that an axis has whole numbers only, such as nights: it gets no ticks between them.
+func (c *Curve) whole(axis int) bool {
+	return !slices.ContainsFunc(c.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.Points, func(p [2]float64) bool {
+			return p[axis] != math.Trunc(p[axis])
+		})
+	})
+}
+
 // thinned leaves points out where there are more than can be seen.
 func thinned(points [][2]float64) [][2]float64 {
 	if len(points) <= mostPoints {
@@ -174,12 +184,15 @@ func thinned(points [][2]float64) [][2]float64 {
 }
 
 // ticks are round numbers between two values.
-func ticks(from, to float64) (all []float64) {
+func ticks(from, to float64, whole bool) (all []float64) {
 	step := math.Pow(10, math.Floor(math.Log10((to-from)/ticksWanted)))
 	for _, more := range []float64{2, 2.5, 2} {
 		if (to-from)/step > ticksWanted {
 			step *= more
 		}
+	}
+	if whole {
+		step = max(step, 1)
 	}
 	for n := math.Ceil(from / step); n*step <= to; n++ {
 		all = append(all, n*step)
