@@ -355,8 +355,10 @@ func TestReturned(t *testing.T) {
 		"of another incarnation":      {"b", "c", trace.Chunk{Major: 1, Epoch: "f"}, 0, 0, noSuchVersion},
 		"a snapshot before the move":  {"a", "c", after, 499, 0, ""},
 		"one as of the move":          {"b", "c", after, 500, 0, ""},
+		"one let in before the move":  {"a", "c", before, 500, 0, ""},
+		"an orphan as of the move":    {"b", "c", before, 500, 1, ""},
 		"an orphan of the past":       {"b", "c", after, 499, 1, ""},
-		"an orphan of the move":       {"a", "c", after, 500, 1, ""},
+		"an orphan of the move":       {"a", "c", trace.Chunk{Epoch: "e"}, 500, 1, ""},
 		"a snapshot of long ago":      {"a", "c", after, 8, 0, beyondPlacement},
 		"one of another incarnation":  {"a", "c", trace.Chunk{Epoch: "f"}, 600, 0, beyondPlacement},
 	} {

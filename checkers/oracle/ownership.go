@@ -106,35 +106,41 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 	}
 }
 
-// ownerFor is the owner of a key as a query must see it, and by what; or why that is not known.
+// ownerFor is the owner of a key as a query must see it, and by what; or why that is not known. At
+// the very time as of which a range has moved both its shards have the same documents, and the
+// version tells by which table the query was sent.
 func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
-	if q.At == 0 {
-		p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
-		if p == nil {
-			return "", "", noSuchVersion
+	if q.At != 0 {
+		owner, moving := o.causes.ownerAtTime(q.NS, q.Version.Epoch, key, q.At)
+		if owner == "" {
+			return "", "", beyondPlacement
 		}
-		return p.table.Owner(key), "with that version", ""
+		if !moving {
+			return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
+		}
 	}
-	if owner = o.causes.ownerAtTime(q.NS, q.Version.Epoch, key, q.At); owner == "" {
-		return "", "", beyondPlacement
+	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
+	if p == nil {
+		return "", "", noSuchVersion
 	}
-	return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
+	return p.table.Owner(key), "with that version", ""
 }
 
 // ownerAtTime is the owner of a key at a cluster time, by the newest history of its chunk that
-// reaches back so far; empty when none does. Histories agree as far as they reach (metadata).
-func (c *causes) ownerAtTime(ns, epoch, key string, at uint64) string {
+// reaches back so far; empty when none does. Histories agree as far as they reach (metadata). It
+// says whether that is the very time as of which the chunk has moved there.
+func (c *causes) ownerAtTime(ns, epoch, key string, at uint64) (owner string, moving bool) {
 	for _, p := range slices.Backward(c.placements[ns]) {
 		if p.epoch != epoch {
 			continue
 		}
 		for _, since := range p.table.ChunkOf(key).History {
 			if since.ValidAfter <= at {
-				return since.Shard
+				return since.Shard, since.ValidAfter == at
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // NotJudged counts documents of answers that say nothing about owners, by the reason.
