@@ -174,10 +174,10 @@ func (c *clusterTimes) newer(v view) (why string, found bool) {
 		switch w := &t.writes[i]; {
 		case w.maybe || w.hi > v.from:
 		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value) &&
-			!c.removals.cleared(v.at.ns, w.lo, v.to):
+			!c.removals.cleared(v.at.ns, c.since(w, v)):
 			return c.stampOf(w), true
 		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi &&
-			!c.removals.brought(v.at.ns, w.lo, v.to):
+			!c.removals.brought(v.at.ns, c.since(w, v)):
 			return c.stampOf(w), true
 		}
 	}
@@ -208,16 +208,22 @@ func (c *clusterTimes) missing(v view) (why string, found bool) {
 	for i := range t.writes {
 		w := &t.writes[i]
 		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from &&
-			!t.removed(w.lo, v.to) && !c.removals.cleared(v.at.ns, w.lo, v.to) {
+			!c.removed(t, c.since(w, v)) && !c.removals.cleared(v.at.ns, c.since(w, v)) {
 			return c.stampOf(w), true
 		}
 	}
 	return "", false
 }
 
-func (t *timeline) removed(from, to uint64) bool {
+// since is the span from a write to a read.
+func (c *clusterTimes) since(w *stamped, v view) span {
+	return span{w.lo, v.to, c.ops[w.op].Call, c.ops[v.op].Return}
+}
+
+func (c *clusterTimes) removed(t *timeline, s span) bool {
 	for i := range t.writes {
-		if w := &t.writes[i]; w.effect == opkind.Remove && w.hi >= from && w.lo <= to {
+		w := &t.writes[i]
+		if op := &c.ops[w.op]; w.effect == opkind.Remove && s.has(w.lo, w.hi, op.Call, returned(op)) {
 			return true
 		}
 	}

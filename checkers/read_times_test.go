@@ -48,6 +48,18 @@ func TestReadTimes(t *testing.T) {
 		"a deletion that happened again": {
 			gone().see("", since("local", 10, 15)), "",
 		},
+		"not found, deleted after the answer": {
+			there().see("", since("local", 10, 15)).op("delete", 1, "", found("a"), at(20)),
+			readMissing,
+		},
+		"not found, dropped before it was written": {
+			new(build).op("drop", 0, "").op("insert", 1, "a", at(10)).see(
+				"", since("majority", 10, 30),
+			), readMissing,
+		},
+		"not found, dropped since": {
+			there().op("drop", 0, "").see("", since("majority", 10, 30)), "",
+		},
 		"not found, may be deleted": {
 			there().op("delete", 1, "", outcome(histories.Unknown), rolledBack).see(
 				"", since("majority", 10, 30),

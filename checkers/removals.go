@@ -15,7 +15,8 @@ type removals map[string][]removal
 // removal is a drop of a collection, or a rename of it or to its name, that took effect at a
 // cluster time from lo to hi, if at all.
 type removal struct {
-	lo, hi uint64
+	lo, hi         uint64
+	call, returned uint64
 	// brings: the namespace has the documents of another collection from then on, among them
 	// perhaps some that it had before.
 	brings bool
@@ -27,7 +28,7 @@ func (all removals) add(op *histories.Op) {
 	if op.Kind != opkind.Drop && op.Kind != opkind.Rename {
 		return
 	}
-	r := removal{lo: op.After + 1, hi: math.MaxUint64}
+	r := removal{lo: op.After + 1, hi: math.MaxUint64, call: op.Call, returned: returned(op)}
 	if op.Outcome == histories.OK && op.Time > 0 {
 		r.hi = op.Time
 	}
@@ -38,15 +39,38 @@ func (all removals) add(op *histories.Op) {
 	}
 }
 
+// returned is the event by which an operation has taken effect if it ever does.
+func returned(op *histories.Op) uint64 {
+	if op.Outcome != histories.OK {
+		return math.MaxUint64
+	}
+	return op.Return
+}
+
+// span is from when a document was written to when a read may have looked for it: in cluster times,
+// and in events from the call of the write to the answer of the read. What took effect in between
+// lies in both.
+type span struct {
+	lo, hi         uint64
+	call, returned uint64
+}
+
+// has reports whether what took effect from lo to hi, between two events, may lie in the span.
+func (s span) has(lo, hi, call, returned uint64) bool {
+	return hi >= s.lo && lo <= s.hi && returned >= s.call && call <= s.returned
+}
+
 // cleared reports whether a collection may have lost all its documents in a span of time.
-func (all removals) cleared(ns string, from, to uint64) bool {
-	return slices.ContainsFunc(all[ns], func(r removal) bool { return r.hi >= from && r.lo <= to })
+func (all removals) cleared(ns string, s span) bool {
+	return slices.ContainsFunc(all[ns], func(r removal) bool {
+		return s.has(r.lo, r.hi, r.call, r.returned)
+	})
 }
 
 // brought reports whether documents of another collection may have come under the name in a span of
 // time.
-func (all removals) brought(ns string, from, to uint64) bool {
+func (all removals) brought(ns string, s span) bool {
 	return slices.ContainsFunc(all[ns], func(r removal) bool {
-		return r.brings && r.hi >= from && r.lo <= to
+		return r.brings && s.has(r.lo, r.hi, r.call, r.returned)
 	})
 }
