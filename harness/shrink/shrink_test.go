@@ -87,7 +87,7 @@ func fails(_ int, s *scenario.Scenario) Trial {
 	return Trial{Same: true, Ops: []int{17}}
 }
 
-const least = `shardproof scenario 2
+const least = `shardproof scenario 2 until end
 name large
 seed 9  # 8 of 8 other seeds fail too
 planned
@@ -101,6 +101,7 @@ set sim.task.yieldsPerMillion 0
 op 17 at 0s client 0 read test.docs k=16  # another time fails too
 
 fault 3 at donor.register #2 crash donor.primary
+end
 `
 
 // TestShrinksToWhatMatters finds the only operation, fault and shards that the bug needs, and the

@@ -7,7 +7,7 @@ package scenario
 // MaxKey stand for the ends; SHARD is shard-a to shard-z; [...] may be left out, A | B is one of
 // both, ... may be repeated.
 //
-//	shardproof scenario 2                                  the first line
+//	shardproof scenario 2 [until end]                      the first line
 //	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
 //	topology shards=N members=N config=N routers=N clients=N [spare=N]
 //	balancer on   faults-end TIME   limit TIME
@@ -24,6 +24,7 @@ package scenario
 //	decide QUESTION SITE #N = ANSWER
 //	at TIME COMMAND OPERAND...                             a command of an operator
 //	at TIME client ... | move ... | move-primary ...       as op, move and move-primary, unnumbered
+//	end                                                    the last line; must be there if said
 //
 // TRIGGER is TIME, or FAILPOINT #N [after TIME] [by NODE]. TARGET is a node (shard-a.1), a role
 // (donor.primary, shard-a.*) or a link (A>B). A scenario of schema 1 is the same without presets,

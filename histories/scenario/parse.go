@@ -33,6 +33,9 @@ func ParseWith(name, text string, names Names) (*Scenario, error) {
 	if !p.seen[header] {
 		return nil, p.wrongHeader(1, "the file is empty")
 	}
+	if p.closed && !p.seen[lastLine] {
+		return nil, p.cut(text)
+	}
 	if !p.seen["limit"] {
 		p.s.Limit = DefaultLimit
 	}
@@ -53,6 +56,8 @@ type parser struct {
 	s     *Scenario
 	seen  map[string]bool
 	lines map[linePart]int
+	// closed: the text is whole only up to its last line.
+	closed bool
 	// preset is how many of the settings came with a preset, and overridden says which of these
 	// were set since.
 	preset     int
@@ -67,8 +72,12 @@ func (p *parser) line(number int, text string) error {
 	if !p.seen[header] {
 		return p.header(number, strings.TrimSpace(text))
 	}
-	p.fact(number, l)
-	l.end()
+	if p.seen[lastLine] {
+		l.fail("a line after the end", "expected the line \"end\" last")
+	} else {
+		p.fact(number, l)
+		l.end()
+	}
 	if !l.ok() {
 		return &ParseError{File: p.file, Line: number, Wrong: l.wrong, Expected: l.expected}
 	}
@@ -77,13 +86,26 @@ func (p *parser) line(number int, text string) error {
 
 func (p *parser) header(number int, text string) error {
 	p.seen[header] = true
-	switch version, ours := strings.CutPrefix(text, header+" "); {
+	version, ours := strings.CutPrefix(text, header+" ")
+	version, p.closed = strings.CutSuffix(version, untilEnd)
+	switch {
 	case !ours:
 		return p.wrongHeader(number, "this is not a scenario")
 	case version != fmt.Sprint(Schema):
 		return p.otherSchema(number, version)
 	}
 	return nil
+}
+
+// cut is the error for a text without its end.
+func (p *parser) cut(text string) error {
+	return &ParseError{
+		File:  p.file,
+		Line:  strings.Count(strings.TrimRight(text, "\n"), "\n") + 1,
+		Wrong: "the scenario was cut: its first line says \"until end\", and no line \"end\" follows",
+		Expected: "expected the whole file, or, if what is left is meant, " +
+			"a first line without \"until end\"",
+	}
 }
 
 // otherSchema is the error for a scenario of another schema, with the command that rewrites one of
@@ -103,12 +125,14 @@ func (p *parser) wrongHeader(number int, wrong string) *ParseError {
 }
 
 const expectedFacts = "expected name, seed, planned, target, protocol, topology, balancer, " +
-	"faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide " +
-	"or at"
+	"faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide, " +
+	"at or end"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
 	switch kind := l.word("a fact"); kind {
+	case lastLine:
+		p.seen[lastLine] = true
 	case "name", "seed", "planned", "target", "protocol", "topology", "balancer",
 		"faults-end", "limit":
 		p.single(number, kind, l)

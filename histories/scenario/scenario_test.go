@@ -549,6 +549,15 @@ func TestHeader(t *testing.T) {
 			`f:2: shards=0; expected shards=1 or more`,
 		},
 		{"shardproof scenario 2\n", `f: shards=0; expected shards=1 or more`},
+		{"shardproof scenario 2 until\n", `f:1: the scenario has schema "2 until"; expected`},
+		{
+			"shardproof scenario 2 until end\nseed 1\n\n",
+			`f:2: the scenario was cut: its first line says "until end", and no line "end" follows`,
+		},
+		{
+			"shardproof scenario 2 until end\nseed 1\nend\n# a comment\nlimit 3s",
+			`f:5: a line after the end; expected the line "end" last`,
+		},
 	} {
 		_, err := scenario.Parse("f", c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -9,8 +9,14 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// header is the first line of every scenario text, followed by the schema.
-const header = "shardproof scenario"
+// header is the first line of every scenario text, followed by the schema. In texts that are not
+// written by hand it says that the last line is lastLine, so that a text that was cut is not a
+// smaller scenario that passes.
+const (
+	header   = "shardproof scenario"
+	untilEnd = " until end"
+	lastLine = "end"
+)
 
 // The bounds that have names instead of numbers.
 const (
@@ -18,10 +24,10 @@ const (
 	MaxKey = math.MaxInt64
 )
 
-// String is the scenario as text, one fact a line; Parse reads it back.
+// String is the scenario as text, one fact a line up to the line that ends it; Parse reads it back.
 func (s *Scenario) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d\n", header, Schema)
+	fmt.Fprintf(&b, "%s %d%s\n", header, Schema, untilEnd)
 	s.printFrame(&b)
 	printItems(&b, s.Ops, Op.String)
 	printItems(&b, s.Migrations, Migration.String)
@@ -30,6 +36,7 @@ func (s *Scenario) String() string {
 	printItems(&b, s.Streams, Stream.String)
 	printItems(&b, s.Faults, Fault.String)
 	printItems(&b, s.Decisions, Decision.String)
+	b.WriteString(lastLine + "\n")
 	return b.String()
 }
 

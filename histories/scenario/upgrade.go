@@ -18,7 +18,8 @@ func Upgrade(name, text string) (string, error) {
 	case at < 0 || !strings.HasPrefix(strings.TrimSpace(lines[at]), header+" "):
 		p := parser{file: name}
 		return "", p.wrongHeader(at+1, "this is not a scenario")
-	case strings.TrimSpace(lines[at]) == fmt.Sprintf("%s %d", header, Schema):
+	case strings.TrimSuffix(strings.TrimSpace(lines[at]), untilEnd) ==
+		fmt.Sprintf("%s %d", header, Schema):
 		return text, nil
 	case strings.TrimSpace(lines[at]) != header+" 1":
 		p := parser{file: name}

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,7 +96,8 @@ func TestPresets(t *testing.T) {
 		if diff := cmp.Diff(want, s.Settings); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(text, s.String()); diff != "" {
+		closed := strings.Replace(text, "2\n", "2 until end\n", 1) + "end\n"
+		if diff := cmp.Diff(closed, s.String()); diff != "" {
 			t.Error(diff)
 		}
 	}
