@@ -106,18 +106,13 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 	}
 }
 
-// ownerFor is the owner of a key as a query must see it, and by what; or why that is not known. At
-// the very time as of which a range has moved both its shards have the same documents, and the
-// version tells by which table the query was sent.
+// ownerFor is the owner of a key as a query must see it, and by what; or why that is not known.
 func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
 	if q.At != 0 {
-		owner, moving := o.causes.ownerAtTime(q.NS, q.Version.Epoch, key, q.At)
-		if owner == "" {
+		if owner = o.causes.ownerAtTime(q, key); owner == "" {
 			return "", "", beyondPlacement
 		}
-		if !moving {
-			return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
-		}
+		return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
 	}
 	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
 	if p == nil {
@@ -126,21 +121,38 @@ func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
 	return p.table.Owner(key), "with that version", ""
 }
 
-// ownerAtTime is the owner of a key at a cluster time, by the newest history of its chunk that
-// reaches back so far; empty when none does. Histories agree as far as they reach (metadata). It
-// says whether that is the very time as of which the chunk has moved there.
-func (c *causes) ownerAtTime(ns, epoch, key string, at uint64) (owner string, moving bool) {
-	for _, p := range slices.Backward(c.placements[ns]) {
-		if p.epoch != epoch {
+// ownerAtTime is the owner of a key at the cluster time of a query, by the newest history of its
+// chunk that reaches back so far; empty when none does. Histories agree as far as they reach
+// (metadata). At the very time as of which a chunk has moved both shards have the same documents,
+// and the one that was asked is right by the version that the query came with.
+func (c *causes) ownerAtTime(q *Admitted, key string) string {
+	for _, p := range slices.Backward(c.placements[q.NS]) {
+		if p.epoch != q.Version.Epoch {
 			continue
 		}
-		for _, since := range p.table.ChunkOf(key).History {
-			if since.ValidAfter <= at {
-				return since.Shard, since.ValidAfter == at
+		history := p.table.ChunkOf(key).History
+		for i, since := range history {
+			switch {
+			case since.ValidAfter > q.At:
+			case since.ValidAfter < q.At || !c.sentBefore(q, key):
+				return since.Shard
+			case i+1 < len(history):
+				return history[i+1].Shard
 			}
 		}
 	}
-	return "", false
+	return ""
+}
+
+// sentBefore reports whether a query was sent by a table in which the chunk of a key had not moved
+// as of the query's time.
+func (c *causes) sentBefore(q *Admitted, key string) bool {
+	p := c.placementAt(q.Shard, q.NS, &q.Version)
+	if p == nil {
+		return false
+	}
+	history := p.table.ChunkOf(key).History
+	return len(history) == 0 || history[0].ValidAfter < q.At
 }
 
 // NotJudged counts documents of answers that say nothing about owners, by the reason.

@@ -187,7 +187,7 @@ func (e *Event) Probe() string { return e.detailOf(Reached) }
 // ProbeNumber is the number that a Reached was given.
 func (e *Event) ProbeNumber() int { return e.numberOf(Reached) }
 
-// StepFailed says whether the step at a failpoint that was hit failed by chance.
+// StepFailed says whether chance or a fault had the step at a failpoint that was hit fail.
 func (e *Event) StepFailed() bool { return e.Kind == PointHit && e.amount != 0 }
 
 // Question is the kind of a Chance's question at the choice gate.

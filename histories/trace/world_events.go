@@ -85,7 +85,7 @@ type PointHitEvent struct {
 	Migration string
 	// N counts what the site counts.
 	N int
-	// Failed is set when chance has the step at the site fail.
+	// Failed is set when chance or a fault has the step at the site fail.
 	Failed bool
 }
 

@@ -104,8 +104,8 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		w.passage = PointHit{t.node.ID(), t.Name(), site, note, nth}
 		do = w.opts.OnPoint(&w.passage)
 	}
-	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(announced(site, note, false))
+	if do.Announce || do.Err != nil || w.opts.TracePoints {
+		t.node.Emit(announced(site, note, do.Err != nil))
 	}
 	if t.node.dead {
 		t.vanish()
