@@ -155,22 +155,22 @@ func (c *clusterTimes) each(i int, from, to uint64, check func(view)) {
 }
 
 func (c *clusterTimes) checkCausal(v view) {
-	if newer, ok := c.newer(v); ok {
-		c.causal.Add(c.told(causalStale, v, "the session had seen "+moment(v.from), newer))
+	if newer := c.newer(v); newer != nil {
+		c.causal.Add(c.contradicts(causalStale, v, "the session had seen "+moment(v.from), newer))
 	}
-	if there, ok := c.missing(v); ok {
-		c.causal.Add(c.told(causalMissing, v, "the session had seen "+moment(v.from), there))
+	if there := c.missing(v); there != nil {
+		c.causal.Add(c.contradicts(causalMissing, v, "the session had seen "+moment(v.from), there))
 	}
 }
 
 func (c *clusterTimes) checkSnapshot(v view) {
-	if later, ok := c.future(v); ok {
-		c.snapshot.Add(c.told(snapshotFuture, v, "the snapshot is at "+moment(v.to), later))
+	if later := c.future(v); later != nil {
+		c.snapshot.Add(c.contradicts(snapshotFuture, v, "the snapshot is at "+moment(v.to), later))
 	}
-	if newer, ok := c.newer(v); ok {
-		c.snapshot.Add(c.told(snapshotStale, v, "the snapshot is at "+moment(v.to), newer))
+	if newer := c.newer(v); newer != nil {
+		c.snapshot.Add(c.contradicts(snapshotStale, v, "the snapshot is at "+moment(v.to), newer))
 	}
-	if there, ok := c.missing(v); ok {
-		c.snapshot.Add(c.told(snapshotMissing, v, "the snapshot is at "+moment(v.to), there))
+	if there := c.missing(v); there != nil {
+		c.snapshot.Add(c.contradicts(snapshotMissing, v, "the snapshot is at "+moment(v.to), there))
 	}
 }

@@ -164,10 +164,10 @@ func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
 
 // newer finds a write that had replaced, by from, what the read returned, or a push that its list
 // lacks.
-func (c *clusterTimes) newer(v view) (why string, found bool) {
+func (c *clusterTimes) newer(v view) *stamped {
 	t := c.keys[v.at]
 	if t == nil || !v.found {
-		return "", false
+		return nil
 	}
 	seen, written := t.by[v.value]
 	for i := range t.writes {
@@ -175,44 +175,44 @@ func (c *clusterTimes) newer(v view) (why string, found bool) {
 		case w.maybe || w.hi > v.from:
 		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value) &&
 			!c.removals.cleared(v.at.ns, c.since(w, v)):
-			return c.stampOf(w), true
+			return w
 		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi &&
 			!c.removals.brought(v.at.ns, c.since(w, v)):
-			return c.stampOf(w), true
+			return w
 		}
 	}
-	return "", false
+	return nil
 }
 
 // future finds what the read returned though it was written after to.
-func (c *clusterTimes) future(v view) (why string, found bool) {
+func (c *clusterTimes) future(v view) *stamped {
 	t := c.keys[v.at]
 	if t == nil || !v.found {
-		return "", false
+		return nil
 	}
 	for _, value := range append([]string{v.value}, v.list...) {
 		if i, written := t.by[value]; written && t.writes[i].lo > v.to {
-			return c.stampOf(&t.writes[i]), true
+			return &t.writes[i]
 		}
 	}
-	return "", false
+	return nil
 }
 
 // missing finds a write that proves that there was a document by from, when nothing can have
 // removed it after that.
-func (c *clusterTimes) missing(v view) (why string, found bool) {
+func (c *clusterTimes) missing(v view) *stamped {
 	t := c.keys[v.at]
 	if t == nil || v.found || c.ops[v.op].Lossy {
-		return "", false
+		return nil
 	}
 	for i := range t.writes {
 		w := &t.writes[i]
 		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from &&
 			!c.removed(t, c.since(w, v)) && !c.removals.cleared(v.at.ns, c.since(w, v)) {
-			return c.stampOf(w), true
+			return w
 		}
 	}
-	return "", false
+	return nil
 }
 
 // since is the span from a write to a read.
@@ -235,6 +235,23 @@ func (c *clusterTimes) stampOf(w *stamped) string {
 		return c.tell(w.op) + " at " + moment(w.lo)
 	}
 	return fmt.Sprintf("%s between %s and %s", c.tell(w.op), moment(w.lo), moment(w.hi))
+}
+
+// contradicts tells of a read and the write against which it speaks. Part of the proof are the write
+// of what it found, or, when it found nothing, the deletions that were before or after that.
+func (c *clusterTimes) contradicts(signature Signature, v view, why string, w *stamped) Violation {
+	broken := c.told(signature, v, why, c.stampOf(w))
+	t := c.keys[v.at]
+	if written, known := t.by[v.value]; known && v.found {
+		broken.Ops = append(broken.Ops, c.ops[t.writes[written].op].ID)
+	}
+	for i := range t.writes {
+		if !v.found && t.writes[i].effect == opkind.Remove {
+			broken.Ops = append(broken.Ops, c.ops[t.writes[i].op].ID)
+		}
+	}
+	broken.Ops = append(broken.Ops, c.ops[w.op].ID)
+	return broken
 }
 
 func (c *clusterTimes) told(signature Signature, v view, because ...string) Violation {

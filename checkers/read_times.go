@@ -40,10 +40,10 @@ func (c *clusterTimes) judgeReadTime(i int) {
 
 func (c *clusterTimes) checkReadTime(v view) {
 	why := "the read saw no state from before " + moment(v.from)
-	if newer, ok := c.newer(v); ok {
-		c.reads.Add(c.told(readReplaced, v, why, newer))
+	if newer := c.newer(v); newer != nil {
+		c.reads.Add(c.contradicts(readReplaced, v, why, newer))
 	}
-	if there, ok := c.missing(v); ok {
-		c.reads.Add(c.told(readMissing, v, why, there))
+	if there := c.missing(v); there != nil {
+		c.reads.Add(c.contradicts(readMissing, v, why, there))
 	}
 }

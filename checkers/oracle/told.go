@@ -214,6 +214,8 @@ type openStatus struct {
 	*openRound
 	ns   string
 	term uint64
+	// at is when it was asked.
+	at int64
 }
 
 // AsksStatus is called when an operator asks whether a collection is as the balancer would have it,
@@ -223,7 +225,7 @@ func (o *Oracle) AsksStatus(
 	ns string, weights func() map[string]int64,
 ) (told func(violation string, answered bool)) {
 	set := o.world.Set(model.Config)
-	s := &openStatus{ns: ns, term: set.Term, openRound: &openRound{
+	s := &openStatus{ns: ns, term: set.Term, at: o.causes.now, openRound: &openRound{
 		node: set.Leader, step: o.step,
 		bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
 		answered: map[question]bool{}, failed: map[question]bool{}, unheard: map[string]bool{},
@@ -270,10 +272,16 @@ func (o *Oracle) followStatus(e *trace.Event) {
 	}
 }
 
-// judgeStatus judges by what shards have told, and by what they have when none was asked.
+// judgeStatus judges by what shards have told, and by what they have when none was asked, if each
+// had a primary that could be asked.
 func (o *Oracle) judgeStatus(s *openStatus, violation string, before, after map[string]int64) {
 	weights := []*balance.Round{s.as(s.states[0])}
 	if len(s.answered) == 0 && len(s.failed) == 0 {
+		for shard := range before {
+			if !o.causes.stable(shard, s.at) {
+				return
+			}
+		}
 		weights = []*balance.Round{
 			s.states[0].Weighing(s.ns, before), s.states[0].Weighing(s.ns, after),
 		}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -61,6 +62,10 @@ func TestStatus(t *testing.T) {
 		violation string
 		signature verdict.Signature
 	}{
+		"not asked, as one has no primary": {
+			nil, trace.SteppedDownEvent{Shard: "b", Term: 1}.Event(),
+			map[string]int64{"a": 900, "b": 0, "c": 0}, "", "",
+		},
 		"even":                     {even, nil, nil, "", ""},
 		"heavy":                    {heavy, nil, nil, "chunksImbalance", ""},
 		"heavy and told compliant": {heavy, nil, nil, "", toldWrong},
@@ -81,17 +86,18 @@ func TestStatus(t *testing.T) {
 				state.BySize = true
 				return state
 			})
-			s.lines(t, "elected config.0 1 0 1:0")
-			if c.before != nil {
-				s.step++
-				c.before.Step, c.before.Node = s.step, "config.0"
-				s.o.Observe(c.before)
+			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\nelected b.0 1 0 1:0\n"+
+				"elected c.0 1 0 1:0")
+			for _, shard := range []string{"a", "b", "c"} {
+				s.happens(shard+".0", trace.WritableEvent{Shard: shard, Term: 1}.Event())
 			}
+			if c.before != nil {
+				s.happens(cmp.Or(c.before.Shard, "config")+".0", c.before)
+			}
+			s.happens("config.0", trace.ReachedEvent{}.Event())
 			told := s.o.AsksStatus("test.docs", func() map[string]int64 { return c.has })
 			for _, e := range c.during {
-				s.step++
-				e.Step, e.Node = s.step, "config.0"
-				s.o.Observe(e)
+				s.happens("config.0", e)
 			}
 			told(c.violation, true)
 			expectOf(t, s.o, toldRule, c.signature)
@@ -139,4 +145,11 @@ func TestExtentsAfterChange(t *testing.T) {
 		told(ExtentLine("a", 2, 2, 80), ExtentLine("a", 1, 2, 80))
 		expectOf(t, s.o, toldRule, signature)
 	}
+}
+
+// happens has the oracle see that something happens at a node.
+func (s *script) happens(node string, e *trace.Event) {
+	s.step++
+	e.Step, e.At, e.Node = s.step, s.now(), node
+	s.o.Observe(e)
 }
