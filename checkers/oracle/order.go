@@ -32,6 +32,7 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		Oracle: o,
 		pairs:  map[string]*pair{},
 		phases: map[string]trace.PrimaryMovePhase{},
+		passed: map[string]trace.PrimaryMovePhase{},
 		tasks:  map[string][]deletion{},
 	}
 	o.order = r
@@ -55,6 +56,8 @@ type order struct {
 	// phases is how far each movePrimary has come, tasks the range deletions that shards have on
 	// record.
 	phases map[string]trace.PrimaryMovePhase
+	// passed are the phases that a primary has entered which was deposed and did not know it.
+	passed map[string]trace.PrimaryMovePhase
 	tasks  map[string][]deletion
 }
 
@@ -166,6 +169,8 @@ func (r *order) notePassed(e *trace.Event) {
 		r.pair(e).donors |= setOf(e.DonorState())
 	case trace.RecipientAdvanced:
 		r.pair(e).recipients |= setOf(e.RecipientState())
+	case trace.PrimaryMoving:
+		r.passed[e.Migration()] = e.PrimaryMovePhase()
 	}
 }
 
@@ -331,7 +336,7 @@ func (r *order) commits(e *trace.Event) {
 		r.outOfOrder(e, stateTooEarly, "the config server commits migration "+id,
 			fmt.Sprintf("the donor was never %s", trace.DonorCloneCompleted))
 	case change == trace.PrimaryMoved && r.phases[id] != 0 &&
-		r.phases[id] < trace.PrimaryCommit:
+		max(r.phases[id], r.passed[id]) < trace.PrimaryCommit:
 		r.outOfOrder(e, stateTooEarly, "the config server commits movePrimary "+id,
 			fmt.Sprintf("it is in phase %s", r.phases[id]))
 	}

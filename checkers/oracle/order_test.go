@@ -158,6 +158,10 @@ func TestOrderOfPhases(t *testing.T) {
 		},
 		"cleaned too soon": {"clone catchup clean", stateSkipped},
 		"written too soon": {"clone catchup WRITE", stateTooEarly},
+		"written for a deposed primary": {
+			"clone DEPOSED catchup enterCriticalSection commit WRITE", "",
+		},
+		"written too soon for a deposed one": {"clone DEPOSED catchup WRITE", stateTooEarly},
 	} {
 		o := observe(t, opening+"database 1 3 founding -..+=a@1|0\nmajority config.0 1 3")
 		for i, word := range strings.Fields(c.phases) {
@@ -165,7 +169,10 @@ func TestOrderOfPhases(t *testing.T) {
 			node, e := "a.0", trace.PrimaryMovingEvent{
 				Shard: "a", Peer: "b", NS: "test", Migration: "p1", Phase: phase,
 			}.Event()
-			if word == "WRITE" {
+			switch word {
+			case "DEPOSED":
+				node, e = "a.1", trace.ElectedEvent{Shard: "a", Term: 9}.Event()
+			case "WRITE":
 				node, e = "config.0",
 					table("test", strings.Fields("database 1 4 movePrimary_p1 -..+=b@2|0"))
 			}

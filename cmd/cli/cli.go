@@ -26,6 +26,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/lists"
 	"github.com/shardproof/shardproof/cmd/cli/terminal"
 	"github.com/shardproof/shardproof/cmd/supervise"
 	"github.com/shardproof/shardproof/harness/target"
@@ -141,11 +142,8 @@ func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError(
-					fmt.Errorf(
-						"there is no command %q; the commands are %s", args[0], commandNames(c),
-					),
-				)
+				return usageError(fmt.Errorf("there is no command %q%s; the commands are %s", args[0],
+					lists.Likely("", args[0], commandNames(c)), inOneSentence(commandNames(c))))
 			}
 			return nil
 		},
@@ -165,14 +163,18 @@ func newRoot(t target.Set, own ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// commandNames lists the commands for a sentence.
-func commandNames(root *cobra.Command) string {
-	var names []string
+// commandNames are the commands that help shows, but for those that every program has.
+func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" && c.Name() != "completion" {
 			names = append(names, c.Name())
 		}
 	}
+	return names
+}
+
+// inOneSentence is "a, b and c".
+func inOneSentence(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
