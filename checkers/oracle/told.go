@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -277,7 +278,7 @@ func (o *Oracle) followStatus(e *trace.Event) {
 func (o *Oracle) judgeStatus(s *openStatus, violation string, before, after map[string]int64) {
 	weights := []*balance.Round{s.as(s.states[0])}
 	if len(s.answered) == 0 && len(s.failed) == 0 {
-		for shard := range before {
+		for _, shard := range slices.Sorted(maps.Keys(before)) {
 			if !o.causes.stable(shard, s.at) {
 				return
 			}
