@@ -223,7 +223,8 @@ func (c *clusterTimes) since(w *stamped, v view) span {
 func (c *clusterTimes) removed(t *timeline, s span) bool {
 	for i := range t.writes {
 		w := &t.writes[i]
-		if op := &c.ops[w.op]; w.effect == opkind.Remove && s.has(w.lo, w.hi, op.Call, returned(op)) {
+		op := &c.ops[w.op]
+		if w.effect == opkind.Remove && s.timed(w.lo, w.hi) && s.between(op.Call, returned(op)) {
 			return true
 		}
 	}

@@ -12,6 +12,9 @@ func since(concern string, from, to uint64) func(*histories.Op) {
 	return func(o *histories.Op) { o.Concern, o.Since, o.Time = concern, from, to }
 }
 
+// overlaps makes an operation begin before the one before it has ended.
+func overlaps(o *histories.Op) { o.Call -= 2 }
+
 // A weak read may be old, but not older than the time that it was told.
 func TestReadTimes(t *testing.T) {
 	const checker = "read-times"
@@ -59,6 +62,12 @@ func TestReadTimes(t *testing.T) {
 		},
 		"not found, dropped since": {
 			there().op("drop", 0, "").see("", since("majority", 10, 30)), "",
+		},
+		"not found at a time before the drop's, which was under way": {
+			there().op("drop", 0, "", at(20)).see("", since("majority", 10, 15), overlaps), "",
+		},
+		"not found, dropped after the answer": {
+			there().see("", since("majority", 10, 15)).op("drop", 0, "", at(20)), readMissing,
 		},
 		"not found, may be deleted": {
 			there().op("delete", 1, "", outcome(histories.Unknown), rolledBack).see(

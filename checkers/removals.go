@@ -12,10 +12,9 @@ import (
 // a timeline of one key does not know.
 type removals map[string][]removal
 
-// removal is a drop of a collection, or a rename of it or to its name, that took effect at a
-// cluster time from lo to hi, if at all.
+// removal is a drop of a collection, or a rename of it or to its name, between two events, if at
+// all. Its cluster time says nothing: to a read of any time the collection is gone when it is gone.
 type removal struct {
-	lo, hi         uint64
 	call, returned uint64
 	// brings: the namespace has the documents of another collection from then on, among them
 	// perhaps some that it had before.
@@ -28,10 +27,7 @@ func (all removals) add(op *histories.Op) {
 	if op.Kind != opkind.Drop && op.Kind != opkind.Rename {
 		return
 	}
-	r := removal{lo: op.After + 1, hi: math.MaxUint64, call: op.Call, returned: returned(op)}
-	if op.Outcome == histories.OK && op.Time > 0 {
-		r.hi = op.Time
-	}
+	r := removal{call: op.Call, returned: returned(op)}
 	all[op.NS] = append(all[op.NS], r)
 	if op.Into != "" {
 		r.brings = true
@@ -55,15 +51,18 @@ type span struct {
 	call, returned uint64
 }
 
-// has reports whether what took effect from lo to hi, between two events, may lie in the span.
-func (s span) has(lo, hi, call, returned uint64) bool {
-	return hi >= s.lo && lo <= s.hi && returned >= s.call && call <= s.returned
+// timed reports whether what took effect at a cluster time from lo to hi may lie in the span.
+func (s span) timed(lo, hi uint64) bool { return hi >= s.lo && lo <= s.hi }
+
+// between reports whether what took effect between two events may lie in the span.
+func (s span) between(call, returned uint64) bool {
+	return returned >= s.call && call <= s.returned
 }
 
 // cleared reports whether a collection may have lost all its documents in a span of time.
 func (all removals) cleared(ns string, s span) bool {
 	return slices.ContainsFunc(all[ns], func(r removal) bool {
-		return s.has(r.lo, r.hi, r.call, r.returned)
+		return s.between(r.call, r.returned)
 	})
 }
 
@@ -71,6 +70,6 @@ func (all removals) cleared(ns string, s span) bool {
 // time.
 func (all removals) brought(ns string, s span) bool {
 	return slices.ContainsFunc(all[ns], func(r removal) bool {
-		return r.brings && s.has(r.lo, r.hi, r.call, r.returned)
+		return r.brings && s.between(r.call, r.returned)
 	})
 }
