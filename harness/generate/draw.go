@@ -306,6 +306,7 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
 			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
 		}, workloads.Standard())...)
+		changeUnsharded(d.Fork(0x75), s, size)
 	}
 	moves := keyed.Pick(d, "primaries", 2, 4, 6)
 	s.Primaries = workloads.DrawPrimaries(d.IntN, workloads.PrimaryParams{
@@ -316,6 +317,23 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 		Gap:      (size.span - warmUp) / time.Duration(moves),
 		FirstID:  1,
 	})
+}
+
+// changeUnsharded has an unsharded collection dropped, made again and indexed in some scenarios.
+func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
+	if !own.Chance("whole", 50) {
+		return
+	}
+	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, workloads.WholeParams{
+		NS:      unshardedNamespace,
+		Clients: size.topology.Clients,
+		Count:   keyed.Pick(own, "wholes", 1, 2, 3),
+		Start:   warmUp,
+		End:     size.span,
+		Drops:   keyed.Pick(own, "drops", 0, 50, 100),
+		FirstID: len(s.Ops) + 1,
+	})...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
 // drawStreams adds readers of change streams. Many of these scenarios start with few owners, so

@@ -47,6 +47,16 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
+// The index that operations make and drop: of an unsharded collection they name and describe it.
+const (
+	indexed   = "v"
+	indexName = indexed + "_1"
+)
+
+var indexSpec = within("key", func(b []byte) []byte {
+	return bsoncore.AppendInt32Element(b, indexed, 1)
+})
+
 // within is the document that has one field, which is a document.
 func within(name string, fill func([]byte) []byte) bson.Raw {
 	return built(func(b []byte) []byte {

@@ -99,6 +99,9 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 var (
 	_ = executes(opkind.Drop, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			if s.collections[op.NS].Unsharded {
+				return s.client.DropUnsharded(t, op.NS)
+			}
 			return s.whole(oracle.Sharded(op.NS, false), func() client.Answer {
 				return s.client.DropCollection(t, op.NS)
 			})
@@ -111,14 +114,23 @@ var (
 		}))
 	_ = executes(opkind.CreateIndex, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.CreateIndex(t, op.NS, "v")
+			if s.collections[op.NS].Unsharded {
+				return s.client.IndexUnsharded(t, op.NS, indexName, indexSpec)
+			}
+			return s.client.CreateIndex(t, op.NS, indexed)
 		}))
 	_ = executes(opkind.DropIndex, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.DropIndex(t, op.NS, "v")
+			if s.collections[op.NS].Unsharded {
+				return s.client.IndexUnsharded(t, op.NS, indexName, nil)
+			}
+			return s.client.DropIndex(t, op.NS, indexed)
 		}))
 	_ = executes(opkind.Create, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			if s.collections[op.NS].Unsharded {
+				return s.client.CreateUnsharded(t, op.NS)
+			}
 			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
 				return s.client.ShardCollection(t, s.creations[op.NS])
 			})

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -56,4 +58,25 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 			return doubt.failure(err, retries.done)
 		}
 	}
+}
+
+// CreateUnsharded makes an unsharded collection, unless it exists.
+func (c *Client) CreateUnsharded(t env.Task, ns string) Answer {
+	return c.write(t, &command.CreateUnsharded{
+		NS: ns, Session: c.statement(), Concern: command.Majority,
+	})
+}
+
+// DropUnsharded removes an unsharded collection, if it exists.
+func (c *Client) DropUnsharded(t env.Task, ns string) Answer {
+	return c.write(t, &command.DropUnsharded{
+		NS: ns, Session: c.statement(), Concern: command.Majority,
+	})
+}
+
+// IndexUnsharded makes an index of an unsharded collection; one without a description is removed.
+func (c *Client) IndexUnsharded(t env.Task, ns, name string, spec bson.Raw) Answer {
+	return c.write(t, &command.IndexUnsharded{
+		NS: ns, Name: name, Spec: spec, Session: c.statement(), Concern: command.Majority,
+	})
 }

@@ -19,6 +19,7 @@ type CreateUnsharded struct {
 	NS        string
 	Options   bson.Raw // of the client, kept as they are
 	Exclusive bool
+	Session   Session
 	Concern   WriteConcern
 	Place     Placement
 }
@@ -26,6 +27,7 @@ type CreateUnsharded struct {
 // DropUnsharded removes an unsharded collection; Written.N is 0 when there was none.
 type DropUnsharded struct {
 	NS      string
+	Session Session
 	Concern WriteConcern
 	Place   Placement
 }
@@ -35,6 +37,7 @@ type DropUnsharded struct {
 type RenameUnsharded struct {
 	NS, To     string
 	DropTarget bool
+	Session    Session
 	Concern    WriteConcern
 	Place      Placement
 }
@@ -45,19 +48,25 @@ type IndexUnsharded struct {
 	NS      string
 	Name    string
 	Spec    bson.Raw
+	Session Session
 	Concern WriteConcern
 	Place   Placement
 }
 
-// OnUnsharded is a command about a whole unsharded collection: the namespace of that, and a copy of
-// the command for the place where a router believes it to be.
+// OnUnsharded is a command about a whole unsharded collection: the namespace of that, the statement
+// of a session by which it is executed once, if any, and a copy of the command for the place where a
+// router believes it to be.
 type OnUnsharded interface {
 	Collection() string
+	Statement() Session
 	At(Placement) env.Message
 }
 
 // Collection implements OnUnsharded.
 func (c CreateUnsharded) Collection() string { return c.NS }
+
+// Statement implements OnUnsharded.
+func (c CreateUnsharded) Statement() Session { return c.Session }
 
 // At implements OnUnsharded.
 func (c CreateUnsharded) At(p Placement) env.Message {
@@ -68,6 +77,9 @@ func (c CreateUnsharded) At(p Placement) env.Message {
 // Collection implements OnUnsharded.
 func (c DropUnsharded) Collection() string { return c.NS }
 
+// Statement implements OnUnsharded.
+func (c DropUnsharded) Statement() Session { return c.Session }
+
 // At implements OnUnsharded.
 func (c DropUnsharded) At(p Placement) env.Message {
 	c.Place = p
@@ -77,6 +89,9 @@ func (c DropUnsharded) At(p Placement) env.Message {
 // Collection implements OnUnsharded.
 func (c RenameUnsharded) Collection() string { return c.NS }
 
+// Statement implements OnUnsharded.
+func (c RenameUnsharded) Statement() Session { return c.Session }
+
 // At implements OnUnsharded.
 func (c RenameUnsharded) At(p Placement) env.Message {
 	c.Place = p
@@ -85,6 +100,9 @@ func (c RenameUnsharded) At(p Placement) env.Message {
 
 // Collection implements OnUnsharded.
 func (c IndexUnsharded) Collection() string { return c.NS }
+
+// Statement implements OnUnsharded.
+func (c IndexUnsharded) Statement() Session { return c.Session }
 
 // At implements OnUnsharded.
 func (c IndexUnsharded) At(p Placement) env.Message {

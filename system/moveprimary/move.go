@@ -188,8 +188,10 @@ func (m *primaryMove) askForCopy(t env.Task) (*command.ClonedCatalogData, error)
 	})
 }
 
-// holds are the operations by which the critical section blocks every collection that moves.
-func (m *primaryMove) holds(reads bool) (ops []oplog.Op) {
+// holds are the operations by which the critical section blocks every collection that moves, and
+// the database for those that would be made.
+func (m *primaryMove) holds(reads bool) []oplog.Op {
+	ops := []oplog.Op{m.s.shard.Hold(m.record.Database, m.holder(), reads)}
 	for _, c := range m.record.Collections {
 		ops = append(ops, m.s.shard.Hold(c.NS, m.holder(), reads))
 	}

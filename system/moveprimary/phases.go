@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -138,23 +139,31 @@ func (m *primaryMove) handOver(t env.Task, stmts []oplog.Stmt) error {
 // history returns the statements of a session that touched what moves, oldest first. History that
 // is not complete begins with a dead end, so that the recipient refuses retries it cannot judge.
 func (m *primaryMove) history(rec shard.SessionRecord) []oplog.Stmt {
-	namespaces := m.record.namespaces()
-	if rec.Last.Index == 0 || len(namespaces) == 0 {
+	if rec.Last.Index == 0 {
 		return nil
 	}
 	var chain []oplog.Stmt
 	complete := m.s.shard.History(rec, func(st *oplog.Stmt, _ oplog.Time) bool {
-		if slices.Contains(namespaces, st.NS) && !st.DeadEnd {
+		if m.moves(st.NS) && !st.DeadEnd {
 			chain = append(chain, *st)
 		}
 		return true
 	})
 	if !complete {
 		chain = append(chain,
-			oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
+			oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: m.record.Database, DeadEnd: true})
 	}
 	slices.Reverse(chain)
 	return chain
+}
+
+// moves reports whether statements on a namespace go with the database: those on the collections
+// that move, and on what is no more, such as the drop of a collection, which would take another one
+// if it was repeated on the new primary.
+func (m *primaryMove) moves(ns string) bool {
+	_, exists := m.s.member.Store().Options(ns)
+	return slices.Contains(m.record.namespaces(), ns) ||
+		!exists && catalog.DatabaseOf(ns) == m.record.Database
 }
 
 // commit has the config server make the recipient the primary, and goes on only when the catalog
@@ -189,9 +198,7 @@ func (m *primaryMove) commit(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryClear); err != nil {
 		return err
 	}
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).Clear()
-	}
+	m.s.shard.ClearUnsharded(m.record.Database)
 	if now.Database.Primary == m.record.From {
 		return m.undo(t)
 	}
@@ -224,7 +231,8 @@ func (m *primaryMove) leave(t env.Task) error {
 }
 
 // unholds are the operations that undo holds.
-func (m *primaryMove) unholds() (ops []oplog.Op) {
+func (m *primaryMove) unholds() []oplog.Op {
+	ops := []oplog.Op{m.s.shard.Unhold(m.record.Database)}
 	for _, c := range m.record.Collections {
 		ops = append(ops, m.s.shard.Unhold(c.NS))
 	}

@@ -128,9 +128,7 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 
 // clear makes requests read the catalog again.
 func (m *primaryMove) clear() {
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).Clear()
-	}
+	m.s.shard.ClearUnsharded(m.record.Database)
 }
 
 func (m *primaryMove) holder() shard.Holder {

@@ -37,6 +37,14 @@ func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Ov
 // owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
 // with the term at the latest.
 func (r *Service) CleanUp(k Task) error {
+	if r.shard.Collection(k.NS).Receiving(k.Range()) {
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
+	}
+	return r.cleanUp(k)
+}
+
+func (r *Service) cleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
 	if err := r.member.NeedPrimary(); err != nil {
@@ -49,9 +57,6 @@ func (r *Service) CleanUp(k Task) error {
 	case md.Overlaps(k.Range()):
 		return errcode.New(errcode.RangeOverlapConflict,
 			"range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
-	case c.Receiving(k.Range()):
-		return errcode.New(errcode.RangeOverlapConflict,
-			"range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
 	}
 	r.launch(&rangeSweep{Task: k, user: c.NewestUser(k.Range())})
 	return nil
@@ -79,10 +84,11 @@ func (r *Service) BeginReceive(t env.Task, k Task) error {
 	})
 }
 
-// ForgetReceive ends a recipient migration that failed: what has arrived is deleted.
+// ForgetReceive ends a recipient migration that failed: what has arrived is deleted, whatever
+// arrived there before and was not heard of again (protocol 10.2).
 func (r *Service) ForgetReceive(k Task) {
 	r.shard.Collection(k.NS).EndReceive(k.Migration)
-	if err := r.CleanUp(k); err != nil {
+	if err := r.cleanUp(k); err != nil {
 		r.node.Sometimes("what a failed reception has cloned is left behind")
 	}
 }

@@ -26,15 +26,34 @@ func (s *Server) AcceptWrites(database, move string) {
 	}
 }
 
+// refused refuses writes while the primary of the database moves: all of them during the copy, and
+// then, when the collections that move have critical sections and the database is held, those that
+// would make another collection, which has neither a section nor a copy.
 func (c *Collection) refused(place command.Placement, write bool) error {
 	if !write || !place.Database {
 		return nil
 	}
-	if move := c.server.moving[catalog.DatabaseOf(c.ns)]; move != "" {
-		return errcode.New(errcode.MovePrimaryInProgress,
-			"%s moves to another primary shard: %s", c.ns, move)
+	database := catalog.DatabaseOf(c.ns)
+	move := c.server.moving[database]
+	if hold, held := c.server.recoverable(database); held && c.server.uuid(c.ns) == "" {
+		move = hold.Reason
 	}
-	return nil
+	if move == "" {
+		return nil
+	}
+	return errcode.New(errcode.MovePrimaryInProgress, "%s moves to another primary shard: %s", c.ns,
+		move)
+}
+
+// ClearUnsharded forgets where the unsharded collections of a database are, those included that are
+// no more: by what is known of a dropped one it could be made again here.
+func (s *Server) ClearUnsharded(database string) {
+	for _, c := range s.Collections() {
+		if catalog.DatabaseOf(c.ns) == database &&
+			(c.known == nil || c.known.Table.Collection().Unsharded) {
+			c.Clear()
+		}
+	}
 }
 
 // Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made

@@ -21,7 +21,8 @@ import (
 func (s *Server) createUnsharded(
 	t env.Task, _ env.NodeID, req *command.CreateUnsharded,
 ) (*command.Written, error) {
-	return s.alter(t, req.NS, req.Concern, req.Place, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
 		if s.uuid(req.NS) == "" {
 			return oplog.Op{Kind: oplog.Create, Doc: s.newUnsharded(req)}, nil
 		}
@@ -54,7 +55,8 @@ func (s *Server) newUnsharded(req *command.CreateUnsharded) bson.Raw {
 func (s *Server) dropUnsharded(
 	t env.Task, _ env.NodeID, req *command.DropUnsharded,
 ) (*command.Written, error) {
-	return s.alter(t, req.NS, req.Concern, req.Place, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
 		if s.uuid(req.NS) == "" {
 			return oplog.Op{Kind: oplog.Noop}, nil
 		}
@@ -65,7 +67,8 @@ func (s *Server) dropUnsharded(
 func (s *Server) indexUnsharded(
 	t env.Task, _ env.NodeID, req *command.IndexUnsharded,
 ) (*command.Written, error) {
-	return s.alter(t, req.NS, req.Concern, req.Place, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
 		if s.uuid(req.NS) == "" {
 			return oplog.Op{}, errcode.New(errcode.NamespaceNotFound,
 				"shard %s has no collection %s", s.name, req.NS)
@@ -100,7 +103,8 @@ func (s *Server) renameUnsharded(
 			return nil, err
 		}
 	}
-	return s.alter(t, req.NS, req.Concern, req.Place, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
 		switch {
 		case s.uuid(req.NS) == "":
 			return oplog.Op{}, errcode.New(errcode.NamespaceNotFound,
@@ -115,14 +119,12 @@ func (s *Server) renameUnsharded(
 
 // alter carries out one operation on a whole unsharded collection, decided from the newest state.
 func (s *Server) alter(
-	t env.Task, ns string, concern command.WriteConcern, place command.Placement,
-	decide func(w *writeCommand) (oplog.Op, error),
+	t env.Task, r writeRequest, decide func(w *writeCommand) (oplog.Op, error),
 ) (*command.Written, error) {
-	if !place.Database {
+	if !r.place.Database {
 		return nil, errcode.New(errcode.IllegalOperation,
-			"%s is asked for by a request that takes it for sharded", ns)
+			"%s is asked for by a request that takes it for sharded", r.ns)
 	}
-	r := writeRequest{ns, command.Session{}, concern, place}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
 		op, err := decide(w)
 		ch := docChange{op: op, key: key.Min}
