@@ -127,7 +127,7 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 
 // Outstanding says in a sentence each what the cluster still has to do before it is quiescent:
 // members that are down, lag or disagree on their primary, migrations to complete, ranges to
-// delete. It is empty for a quiescent cluster.
+// delete, chunks of dropped collections. It is empty for a quiescent cluster.
 func (c *Cluster) Outstanding() []string {
 	var left []string
 	for _, set := range c.Sets() {
@@ -135,11 +135,38 @@ func (c *Cluster) Outstanding() []string {
 	}
 	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks,
 		configsvr.Operations)...)
+	left = append(left, c.strayChunks()...)
 	for _, name := range c.topology.ShardNames() {
 		left = append(left, c.leftover(name, leftoverNamespaces...)...)
 		left = append(left, c.unrecorded(name)...)
 	}
 	return left
+}
+
+// strayChunks counts the chunks in the catalog whose collection is not in it: a drop takes both out
+// in one entry, and no reader of a collection's table would ever notice what stays.
+func (c *Cluster) strayChunks() []string {
+	primary := c.Member(c.Primary(configsvr.Name))
+	if primary == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	primary.Store().Scan(configsvr.Collections, store.Latest, func(_ string, doc bson.Raw) bool {
+		uuid, _ := doc.Lookup("uuid").StringValueOK()
+		known[uuid] = true
+		return true
+	})
+	stray := 0
+	primary.Store().Scan(configsvr.Chunks, store.Latest, func(_ string, doc bson.Raw) bool {
+		if uuid, _ := doc.Lookup("uuid").StringValueOK(); !known[uuid] {
+			stray++
+		}
+		return true
+	})
+	if stray == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has chunks of no collection: %d", configsvr.Name, stray)}
 }
 
 // leftover lists the namespaces that are not empty on a replica set's primary.

@@ -156,7 +156,7 @@ func (r *Rig) showActions(Line) error {
 		if err != nil {
 			return err
 		}
-		text := doc.Lookup("what").StringValue()
+		text := doc.Lookup("what").StringValue() + " by " + doc.Lookup("server").StringValue()
 		for _, e := range elements {
 			if e.Key() == "executionTimeMillis" {
 				continue

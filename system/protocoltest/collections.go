@@ -38,6 +38,30 @@ func (r *Rig) rename(l Line) error {
 	})
 }
 
+func (r *Rig) createIndex(l Line) error {
+	return r.onCollection("createIndex", func(c *client.Client, t env.Task) client.Answer {
+		return c.CreateIndex(t, Sharded, l.Word(0))
+	})
+}
+
+func (r *Rig) dropIndex(l Line) error {
+	return r.onCollection("dropIndex", func(c *client.Client, t env.Task) client.Answer {
+		return c.DropIndex(t, Sharded, l.Word(0))
+	})
+}
+
+// showIndexes shows which indexes the primary of each shard has, beside that of the shard key.
+func (r *Rig) showIndexes(Line) error {
+	for _, name := range r.Cluster.Topology().ShardNames() {
+		var names []string
+		for _, i := range r.Member(r.Primary(name)).Store().Indexes(Sharded) {
+			names = append(names, i.Name)
+		}
+		r.Say("%s: %q", name, names)
+	}
+	return nil
+}
+
 func (r *Rig) onCollection(what string, do func(*client.Client, env.Task) client.Answer) error {
 	u := r.Clients()[0]
 	r.Request(u, func(t env.Task) { r.answer(what, do(u.Client, t).Err) })

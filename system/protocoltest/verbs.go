@@ -104,6 +104,8 @@ func (r *Rig) collectionRequests() Verbs {
 		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers
 		// [over]: it has that name from then on, in the place of another.
 		"drop": r.drop, "create": r.create, "rename": r.rename,
+		// index f: makes one on the field; unindex f: drops it; indexes: what each shard has.
+		"index": r.createIndex, "unindex": r.dropIndex, "indexes": r.showIndexes,
 		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
 		"shard": r.shardCollection,
 		// split 15: the chunk with the key, there; merge 0 10: the chunks that make up the range;
