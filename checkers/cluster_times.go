@@ -238,8 +238,8 @@ func (c *clusterTimes) stampOf(w *stamped) string {
 	return fmt.Sprintf("%s between %s and %s", c.tell(w.op), moment(w.lo), moment(w.hi))
 }
 
-// contradicts tells of a read and the write against which it speaks. Part of the proof are the write
-// of what it found, or, when it found nothing, the deletions that were before or after that.
+// contradicts tells of a read and the write against which it speaks. Part of the proof are the
+// write of what it found, or, when it found nothing, the deletions that were before or after that.
 func (c *clusterTimes) contradicts(signature Signature, v view, why string, w *stamped) Violation {
 	broken := c.told(signature, v, why, c.stampOf(w))
 	t := c.keys[v.at]

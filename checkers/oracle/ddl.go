@@ -60,8 +60,8 @@ func (o *Oracle) followLives(e *trace.Event) {
 	}
 }
 
-// Incarnation is the step since which a name has stood for the collection that it stands for, or for
-// none.
+// Incarnation is the step since which a name has stood for the collection that it stands for, or
+// for none.
 func (o *Oracle) Incarnation(ns string) uint64 { return max(o.drops[ns], o.lives[ns]) }
 
 func (o *Oracle) judgeIncarnation(e *trace.Event) {

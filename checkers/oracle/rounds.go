@@ -297,7 +297,8 @@ const quiet = int64(time.Millisecond)
 func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
 	state := r.view(e.Node)
 	n := r.causes.of(e.Node)
-	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 || e.At-max(r.changed, n.faulted) < quiet ||
+	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 ||
+		e.At-max(r.changed, n.faulted) < quiet ||
 		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
 		return
 	}

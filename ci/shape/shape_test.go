@@ -1,7 +1,7 @@
 // Package shape holds the code to a size that a reader can take in.
 //
-// Promise: functions have at most 70 lines, files at most 400, and every package and every exported
-// name has a comment.
+// Promise: functions have at most 70 lines, files at most 400, lines at most 100 columns but for
+// what stands in raw strings, and every package and every exported name has a comment.
 //
 // Refusal: tests are not measured.
 package shape
@@ -11,14 +11,17 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const (
 	linesOfFunction = 70
 	linesOfFile     = 400
+	columns         = 100
 )
 
 // TestShape reads every Go file of the project that is not a test.
@@ -43,7 +46,7 @@ func TestShape(t *testing.T) {
 		dir := filepath.Dir(path)
 		described[dir] = described[dir] || file.Doc != nil
 		measure(t, fset, path, file)
-		return nil
+		return width(t, fset, path, file)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +70,29 @@ func measure(t *testing.T, fset *token.FileSet, path string, file *ast.File) {
 			declaration(t, fset, d)
 		}
 	}
+}
+
+// width measures the lines that no raw string is on.
+func width(t *testing.T, fset *token.FileSet, path string, file *ast.File) error {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	raw := map[int]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(s.Value, "`") {
+			for l := fset.Position(s.Pos()).Line; l <= fset.Position(s.End()).Line; l++ {
+				raw[l] = true
+			}
+		}
+		return true
+	})
+	for i, line := range strings.Split(string(source), "\n") {
+		if n := utf8.RuneCountInString(line); n > columns && !raw[i+1] {
+			t.Errorf("%s:%d has %d columns; %d is the most", path, i+1, n, columns)
+		}
+	}
+	return nil
 }
 
 func function(t *testing.T, fset *token.FileSet, d *ast.FuncDecl) {

@@ -77,7 +77,8 @@ func (r *saved) save() ([]checkers.Verdict, error) {
 		return nil, err
 	}
 	verdicts := attack.Judge(r.result.Record)
-	if err := folder.Conclude(rundir.Conclusion{Verdict: verdicts, Story: told(verdicts)}); err != nil {
+	conclusion := rundir.Conclusion{Verdict: verdicts, Story: told(verdicts)}
+	if err := folder.Conclude(conclusion); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(r.path, againScript), r.again(), 0o755); err != nil {

@@ -187,7 +187,8 @@ func (s *slice) covered(at int) {
 }
 
 // beliefs follows nodes that the contradiction names, when it is about what they hold in the end:
-// what each learnt last of who owns what, what was written since, and what happened to its replica set.
+// what each learnt last of who owns what, what was written since, and what happened to its replica
+// set.
 func (s *slice) beliefs() {
 	for _, node := range s.nodesNamed() {
 		i := s.last(len(s.events), func(e *trace.Event) bool {

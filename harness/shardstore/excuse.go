@@ -80,9 +80,11 @@ func (x excuser) namesOf(ns string) []string {
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
 	damaged := x.damaged()
-	return verdict.Covers(damaged, v) || stuck(damaged, v) || slices.ContainsFunc(damaged, func(d verdict.Damage) bool {
+	explains := func(d verdict.Damage) bool {
 		return d.Explains(x.evidence(v), x.places(v), x.ended)
-	})
+	}
+	return verdict.Covers(damaged, v) || stuck(damaged, v) ||
+		slices.ContainsFunc(damaged, explains)
 }
 
 // stuck: the shard that a commit has taken a range from behind its back goes on to own it, and a

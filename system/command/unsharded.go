@@ -54,8 +54,8 @@ type IndexUnsharded struct {
 }
 
 // OnUnsharded is a command about a whole unsharded collection: the namespace of that, the statement
-// of a session by which it is executed once, if any, and a copy of the command for the place where a
-// router believes it to be.
+// of a session by which it is executed once, if any, and a copy of the command for the place where
+// a router believes it to be.
 type OnUnsharded interface {
 	Collection() string
 	Statement() Session

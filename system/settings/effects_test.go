@@ -10,8 +10,8 @@ import (
 )
 
 // TestEffectsAreShown: testdata/effects has every setting in the order of its declaration, and the
-// file that it names has the setting, or the word that stands for it. A setting without such a file has a
-// dash, so that what is not shown can be read there.
+// file that it names has the setting, or the word that stands for it. A setting without such a file
+// has a dash, so that what is not shown can be read there.
 func TestEffectsAreShown(t *testing.T) {
 	list, err := os.ReadFile("testdata/effects")
 	if err != nil {

@@ -51,7 +51,8 @@ const (
 func Connect(ctx context.Context, uri string, shards int) (*Deployment, error) {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetRetryWrites(false).
 		SetRetryReads(false).SetServerSelectionTimeout(mostSelection).
-		SetConnectTimeout(2 * time.Second).SetHeartbeatInterval(time.Second).SetAppName("shardproof attack"))
+		SetConnectTimeout(2 * time.Second).SetHeartbeatInterval(time.Second).
+		SetAppName("shardproof attack"))
 	if err != nil {
 		return nil, fmt.Errorf("the connection string cannot be used: %w", err)
 	}
