@@ -1,9 +1,12 @@
 package balancer
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -46,6 +49,21 @@ func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 		})
 	}
 	_ = b.server.Write(t, ops...)
+}
+
+// warn records shards that cannot give what they should, as all of it is jumbo: each once a term,
+// however many rounds meet it.
+func (m *term) warn(t env.Task, stuck []policy.OnlyJumbo) {
+	for _, one := range stuck {
+		if slices.Contains(m.warned, one) {
+			continue
+		}
+		m.warned = append(m.warned, one)
+		m.logAction(t, "balancer.warning", bson.D{
+			{Key: "shard", Value: one.Shard}, {Key: "ns", Value: one.NS},
+			{Key: "zone", Value: one.Zone}, {Key: "warning", Value: one.String()},
+		})
+	}
 }
 
 // lastAction is the number of the newest record.

@@ -48,9 +48,12 @@ func (r *round) carryOut(t env.Task) (err error) {
 		return err
 	}
 	r.ended = r.scheduler.take()
-	if r.chosen, err = r.choose(t); err != nil {
+	choice, err := r.choose(t)
+	if err != nil {
 		return err
 	}
+	r.chosen = choice.Migrations()
+	r.warn(t, choice.OnlyJumbo())
 	if len(r.chosen) > 0 && r.open(t, r.term.options()) { // it may have been switched off meanwhile
 		r.enqueue(t)
 	}

@@ -3,6 +3,7 @@ package balancer
 import (
 	"time"
 
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -18,7 +19,8 @@ type term struct {
 	rounds    int64 // that have ended
 	singles   int64 // chunks that shards have asked for to be moved
 	scheduler scheduler
-	woken     bool     // a setting was written since the balancer went to sleep
+	woken     bool // a setting was written since the balancer went to sleep
+	warned    []policy.OnlyJumbo
 	changed   env.Cond // any of the above changed
 }
 

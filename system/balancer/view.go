@@ -72,7 +72,7 @@ func (v clusterView) shards() (all []policy.Shard) {
 }
 
 // choose makes a round's choice.
-func (v clusterView) choose(t env.Task) ([]policy.Migration, error) {
+func (v clusterView) choose(t env.Task) (*policy.Round, error) {
 	colls := v.server.Sharded()
 	var order []int
 	if len(colls) > 1 {
@@ -84,10 +84,10 @@ func (v clusterView) choose(t env.Task) ([]policy.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen := policy.Choose(shards, order, v.policy(), func(batch []int) []policy.Collection {
+	round := policy.Choose(shards, order, v.policy(), func(batch []int) []policy.Collection {
 		return v.batch(t, colls, batch)
 	})
-	return chosen, t.Err()
+	return round, t.Err()
 }
 
 // batch is what is known of some of the collections; one that was dropped meanwhile is left out.

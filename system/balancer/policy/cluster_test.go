@@ -100,7 +100,9 @@ func newTable(
 func never(int) bool { return false }
 
 // round chooses without carrying out.
-func (c *cluster) round(order []int) []policy.Migration {
+func (c *cluster) round(order []int) []policy.Migration { return c.choice(order).Migrations() }
+
+func (c *cluster) choice(order []int) *policy.Round {
 	choose := (*policy.Round).ByCount
 	if c.bySize {
 		choose = (*policy.Round).BySize

@@ -107,6 +107,7 @@ func (r *Round) urgent(c *Collection, open bool) bool {
 	for _, reason := range []Reason{Draining, ZoneViolation} {
 		for i := range r.shards {
 			if reason == ZoneViolation || r.shards[i].Draining {
+				r.warnUrgent(c, i, reason)
 				r.rescue(c, i, reason, open)
 			}
 		}
@@ -144,11 +145,12 @@ func (r *Round) level(c *Collection, zone int, open bool, enough func(from, to i
 		if from < 0 || to < 0 || !enough(from, to) {
 			return
 		}
-		first := r.survey.first(from, zone)
-		if first == "" {
+		at := r.survey.at(from, zone)
+		if at == nil || at.first == "" {
+			r.warn(c, at, Imbalance)
 			return
 		}
-		r.choose(c, c.Table.Owner(first), to, Imbalance, open)
+		r.choose(c, c.Table.Owner(at.first), to, Imbalance, open)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestPolicies(t *testing.T) {
 				return ""
 			case "by-count":
 				c.bySize = false
-				return said(c.checked(c.round(c.order())))
+				return c.said(c.choice(c.order()))
 			case "by-size":
 				return c.bySizes(t, d)
 			case "splits":
@@ -58,12 +58,17 @@ func TestPolicies(t *testing.T) {
 	})
 }
 
-func (c *cluster) checked(migrations []policy.Migration) []policy.Migration {
-	c.check(migrations)
-	return migrations
+// said checks and tells a round's migrations, and what should have been chosen but for jumbo flags.
+func (c *cluster) said(r *policy.Round) string {
+	c.check(r.Migrations())
+	text := told(r.Migrations())
+	for _, stuck := range r.OnlyJumbo() {
+		text += fmt.Sprintln(stuck)
+	}
+	return text
 }
 
-func said(migrations []policy.Migration) string {
+func told(migrations []policy.Migration) string {
 	if len(migrations) == 0 {
 		return "nothing\n"
 	}
@@ -177,7 +182,7 @@ func (c *cluster) bySizes(t *testing.T, d *datadriven.TestData) string {
 		coll.ForceJumbo = d.HasArg("force")
 	}
 	if !d.HasArg("data") {
-		return said(c.checked(c.round(c.order())))
+		return c.said(c.choice(c.order()))
 	}
 	answers := map[string]int64{}
 	for _, arg := range d.CmdArgs {
@@ -194,14 +199,14 @@ func (c *cluster) bySizes(t *testing.T, d *datadriven.TestData) string {
 		coll.Bytes = answers
 		r.BySize(coll)
 	}
-	return said(c.checked(r.Migrations()))
+	return c.said(r)
 }
 
 func (c *cluster) settled(d *datadriven.TestData) string {
 	var b strings.Builder
 	rounds := c.settle(1000, func(migrations []policy.Migration, carryOut func()) {
 		if d.HasArg("verbose") {
-			fmt.Fprint(&b, said(migrations))
+			fmt.Fprint(&b, told(migrations))
 		}
 		carryOut()
 	})

@@ -325,7 +325,8 @@ func TestBatches(t *testing.T) {
 	order := policy.Shuffled(250, 1)
 	for place, want := range map[int]string{249: "[100 100 50]", 120: "[100 100]", 3: "[100]"} {
 		asked = nil
-		m := policy.Choose(shards, order, (*policy.Round).ByCount, known(order[place]))
+		m := policy.Choose(shards, order, (*policy.Round).ByCount,
+			known(order[place])).Migrations()
 		if len(m) != 1 || fmt.Sprint(asked) != want {
 			t.Errorf("%v after batches of %v, want %s", m, asked, want)
 		}

@@ -117,6 +117,7 @@ type Round struct {
 	used   []bool
 	free   int
 	chosen []Migration
+	stuck  []OnlyJumbo
 	// What a collection needs is kept for the next one.
 	survey  tableSurvey
 	load    []int64
@@ -175,7 +176,7 @@ const StatsBatch = 100
 func Choose(
 	shards []Shard, order []int, policy func(*Round, *Collection),
 	known func(batch []int) []Collection,
-) []Migration {
+) *Round {
 	r := NewRound(shards)
 	for batch := range slices.Chunk(order, StatsBatch) {
 		if r.Exhausted() {
@@ -186,5 +187,5 @@ func Choose(
 			policy(r, &some[i])
 		}
 	}
-	return r.Migrations()
+	return r
 }

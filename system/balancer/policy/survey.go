@@ -30,6 +30,7 @@ type shardZone struct {
 	shard, zone int32
 	before      int32 // the shard's entry before this one, or noShard
 	chunks      int64
+	jumbo       int64 // how many of the chunks are marked
 	// first begins the shard's chunk of the zone with the lowest keys that is neither jumbo nor to
 	// be split for zones; "" is none.
 	first key.Key
@@ -100,7 +101,9 @@ func (s *tableSurvey) count(t *catalog.Table, piece key.Range) {
 		}
 		at := &s.cells[s.cell(shard)]
 		at.chunks++
-		if at.first == "" && !chunk.Jumbo() {
+		if chunk.Jumbo() {
+			at.jumbo++
+		} else if at.first == "" {
 			at.first = chunk.Min()
 		}
 	}
@@ -128,14 +131,14 @@ func (s *tableSurvey) on(shard int) iter.Seq[*shardZone] {
 	}
 }
 
-// first is where the shard's first chunk of the zone that may move begins; "" when it has none.
-func (s *tableSurvey) first(shard, zone int) key.Key {
+// at is the shard's cell of the zone, nil when it has no chunk of it.
+func (s *tableSurvey) at(shard, zone int) *shardZone {
 	for at := range s.on(shard) {
 		if int(at.zone) == zone {
-			return at.first
+			return at
 		}
 	}
-	return ""
+	return nil
 }
 
 // movable returns the shard's cells that have a chunk that may move, in the order of their keys.
