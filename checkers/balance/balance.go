@@ -28,6 +28,8 @@ type Round struct {
 	// are part of every request.
 	Forced, WaitForDelete bool
 	Throttle              string
+	// ChunkBytes is the target size of the chunks of collections that have none of their own.
+	ChunkBytes int64
 }
 
 // Shard is a shard of the cluster. Busy means that it takes part in a migration that the balancer
@@ -47,7 +49,9 @@ type Collection struct {
 	Zones  []Zone  // in the order of keys
 	// Off means that none of its chunks move, Defragment that only defragmentation moves them.
 	Off, Defragment bool
-	ChunkBytes      int64
+	// ChunkBytes is the target size of its chunks; OwnSize says that it is the collection's own.
+	ChunkBytes int64
+	OwnSize    bool
 	// Bytes is the size of the collection on each shard, as the shard has reported it; Sizes are
 	// the reported sizes of chunks, by their lower bounds. Shards that have not answered are
 	// missing.
@@ -139,12 +143,24 @@ func (r *Round) End(ns, lo string) string {
 	return ""
 }
 
-// ChunkBytes is the target size of the collection's chunks.
-func (r *Round) ChunkBytes(ns string) int64 {
-	if c := r.collection(ns); c != nil {
-		return c.ChunkBytes
+// ChunkSizes are the target sizes that a request may name while the configuration goes through the
+// states: the cluster's is read when a round begins, and whether the collection has one of its own
+// when the request is made (protocol 14.2).
+func ChunkSizes(ns string, states []*Round) (sizes []int64) {
+	for _, state := range states {
+		switch c := state.collection(ns); {
+		case c == nil:
+			sizes = append(sizes, 0)
+		case c.OwnSize:
+			sizes = append(sizes, c.ChunkBytes)
+		default:
+			for _, other := range states {
+				sizes = append(sizes, other.ChunkBytes)
+			}
+		}
 	}
-	return 0
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
 }
 
 // shard is the shard of that name, nil for none.

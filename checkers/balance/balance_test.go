@@ -197,3 +197,29 @@ func TestPoints(t *testing.T) {
 		})
 	}
 }
+
+// A request names the cluster's size of chunks as of the beginning of its round, or the collection's
+// own as of when it is made: a mixture of states, and never a size that nothing had.
+func TestChunkSizes(t *testing.T) {
+	state := func(cluster, own int64) *balance.Round {
+		return &balance.Round{ChunkBytes: cluster, Collections: []balance.Collection{{
+			NS: "test.docs", ChunkBytes: max(own, cluster), OwnSize: own > 0,
+		}}}
+	}
+	for name, c := range map[string]struct {
+		states []*balance.Round
+		want   []int64
+	}{
+		"the cluster's":              {[]*balance.Round{state(168, 0)}, []int64{168}},
+		"its own":                    {[]*balance.Round{state(168, 800)}, []int64{800}},
+		"both changed, own one gone": {[]*balance.Round{state(168, 800), state(600, 0)}, []int64{168, 600, 800}},
+		"the cluster's changed":      {[]*balance.Round{state(168, 800), state(600, 800)}, []int64{800}},
+		"no such collection":         {[]*balance.Round{{ChunkBytes: 168}}, []int64{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := balance.ChunkSizes("test.docs", c.states); !slices.Equal(got, c.want) {
+				t.Errorf("sizes are %v, want %v", got, c.want)
+			}
+		})
+	}
+}

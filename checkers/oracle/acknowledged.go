@@ -38,6 +38,8 @@ type Fact struct {
 	holds    func(*Oracle) bool
 	// about are the encoded shard keys that it concerns, if it is about any.
 	about []verdict.KeyRange
+	// record names the document that the command writes, if it is one that several commands write.
+	record string
 	// service is what is switched on or off, if anything.
 	service string
 	on      bool
@@ -48,42 +50,67 @@ type pendingCommand struct {
 	fact Fact
 	step uint64
 	held bool
+	// shared: another command on the same document had no answer meanwhile, so that either may
+	// have come last.
+	shared bool
 }
 
-// Asked is called when a command is given, with nil for one of which nothing is to be judged, and
-// what it returns when the answer has come, with whether it was acknowledged.
-func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
+// Asked is called when a command is given, with what it is to bring about, and what it returns when
+// the answer has come, with whether it was acknowledged. Of a fact that is nil nothing is judged.
+func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
 	over := o.causes.command()
-	done := func() {
+	var pending []*pendingCommand
+	for _, f := range facts {
+		if f != nil {
+			o.switches(f)
+			pending = append(pending, o.pend(f))
+		}
+	}
+	return func(acknowledged bool) {
 		over()
 		o.rounds.lookBetween(o.world.Set(model.Config).Leader)
+		if len(pending) > 0 {
+			o.lookAtAsked()
+		}
+		for _, a := range pending {
+			o.ended(a, acknowledged)
+		}
 	}
-	if f == nil {
-		return func(bool) { done() }
+}
+
+func (o *Oracle) pend(f *Fact) *pendingCommand {
+	a := &pendingCommand{fact: *f, step: o.step, shared: o.doubtful[f.record]}
+	for _, other := range o.asked {
+		if f.record != "" && other.fact.record == f.record {
+			a.shared, other.shared = true, true
+		}
 	}
-	o.switches(f)
-	a := &pendingCommand{fact: *f, step: o.step}
 	o.asked = append(o.asked, a)
-	return func(acknowledged bool) {
-		done()
-		o.lookAtAsked()
-		o.asked = slices.DeleteFunc(o.asked, func(other *pendingCommand) bool { return other == a })
-		if acknowledged {
-			o.switched(&a.fact)
-		}
-		if !acknowledged || a.held {
-			return
-		}
-		o.report(acknowledgedRule, verdict.Violation{
-			Signature: neverSo, NS: f.NS, Ranges: f.about,
-			Broke: "a command was acknowledged after which " + f.What,
-			Because: []string{
-				"a majority of the config server never had that since the command was given",
-				fmt.Sprintf("it was given after step %d and acknowledged after step %d",
-					a.step, o.step),
-			},
-		}, a.step)
+	return a
+}
+
+// ended judges a command that has its answer. One without an acknowledgement may still be carried
+// out at any time: nobody knows what its document says from then on.
+func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
+	o.asked = slices.DeleteFunc(o.asked, func(other *pendingCommand) bool { return other == a })
+	f := &a.fact
+	if acknowledged {
+		o.switched(f)
+	} else if f.record != "" {
+		o.doubtful[f.record] = true
 	}
+	if !acknowledged || a.held || a.shared {
+		return
+	}
+	o.report(acknowledgedRule, verdict.Violation{
+		Signature: neverSo, NS: f.NS, Ranges: f.about,
+		Broke: "a command was acknowledged after which " + f.What,
+		Because: []string{
+			"a majority of the config server never had that since the command was given",
+			fmt.Sprintf("it was given after step %d and acknowledged after step %d",
+				a.step, o.step),
+		},
+	}, a.step)
 }
 
 // lookAtAsked looks at the state as it is before the next change of it.
@@ -91,6 +118,12 @@ func (o *Oracle) lookAtAsked() {
 	for _, a := range o.asked {
 		a.held = a.held || a.fact.holds(o)
 	}
+}
+
+// Recorded is that a document, which record names, is as a command leaves it; holds looks. It is not
+// judged while another command on the document has no answer.
+func Recorded(what, record string, holds func() bool) *Fact {
+	return &Fact{What: what, record: record, holds: func(*Oracle) bool { return holds() }}
 }
 
 // ShardOfZone is that a shard is of a zone, or is not.

@@ -81,3 +81,42 @@ func TestNotAcknowledged(t *testing.T) {
 	o.Asked(BalancerIs(trace.BalancerOff))(false)
 	expectSignature(t, o, "")
 }
+
+// What a document says after a command is judged if no other command may have written it since.
+func TestRecorded(t *testing.T) {
+	so := func(is bool) *Fact {
+		return Recorded("the document is so", "config.settings a", func() bool { return is })
+	}
+	for name, c := range map[string]struct {
+		play      func(o *Oracle)
+		signature verdict.Signature
+	}{
+		"as it should be": {func(o *Oracle) { o.Asked(so(true))(true) }, ""},
+		"not":             {func(o *Oracle) { o.Asked(so(false))(true) }, neverSo},
+		"refused":         {func(o *Oracle) { o.Asked(so(false))(false) }, ""},
+		"another command meanwhile": {func(o *Oracle) {
+			one, other := o.Asked(so(false)), o.Asked(so(true))
+			one(true)
+			other(true)
+		}, ""},
+		"another command before": {func(o *Oracle) {
+			o.Asked(so(true))(true)
+			o.Asked(so(false))(true)
+		}, neverSo},
+		"another command that got no answer": {func(o *Oracle) {
+			o.Asked(so(true))(false)
+			o.Asked(so(false))(true)
+		}, ""},
+		"a command on something else": {func(o *Oracle) {
+			other := o.Asked(Recorded("", "config.settings b", func() bool { return true }))
+			o.Asked(so(false))(true)
+			other(true)
+		}, neverSo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, three)
+			c.play(o)
+			expectSignature(t, o, c.signature)
+		})
+	}
+}

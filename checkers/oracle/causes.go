@@ -127,8 +127,8 @@ type evidence struct {
 	tables map[string]*reads
 }
 
-// knowledge is what a shard's member has of a collection, and since when; without chunks, it knows
-// of nothing that it owns, or nothing at all.
+// knowledge is what a shard's member has of a collection or database, and since when; without
+// chunks, it knows of nothing that it owns, or nothing at all.
 type knowledge struct {
 	at     int64
 	chunks []trace.Chunk
@@ -193,7 +193,7 @@ func (c *causes) judge(e *trace.Event) {
 		c.noteEntry(e)
 	case trace.Majority:
 		c.noteMajority(e)
-	case trace.MetadataInstalled, trace.MetadataCleared:
+	case trace.MetadataInstalled, trace.MetadataCleared, trace.PrimaryMoving:
 		k := c.of(e.Node).about(e.NS)
 		k.at, k.chunks = e.At, append([]trace.Chunk(nil), e.Chunks...)
 	case trace.CriticalSection:

@@ -207,7 +207,12 @@ func TestCauses(t *testing.T) {
 			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
 		},
 		"a recipient that fails": {
-			[]happening{{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded},
+			[]happening{
+				{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded,
+				{96, "a.0", trace.PrimaryMovingEvent{
+					Shard: "a", Peer: "b", NS: "test", Migration: "p", Phase: trace.PrimaryCleaning,
+				}},
+			},
 			[]happening{recipient(50, trace.RecipientClone)},
 			refused("RecvChunkStatus", "WriteConcernFailed"), refusedIdly,
 		},

@@ -109,6 +109,8 @@ type Oracle struct {
 	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// doubtful are the documents that a command without an acknowledgement may still change.
+	doubtful map[string]bool
 	// questions and statuses are what operators have asked and not been told yet.
 	questions []*openQuestion
 	statuses  []*openStatus
@@ -151,6 +153,7 @@ func New(key func(string) string) *Oracle {
 		processes:  map[string]*process{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
+		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},
 		executions: map[string]*execution{},
 

@@ -13,8 +13,8 @@ import (
 // expect says what the request may say: the settings of a round are read before it begins, and
 // those of its collection when it has chosen.
 func (c *chosen) expect(states []*balance.Round, single bool) {
+	c.chunkBytes = append(c.chunkBytes, balance.ChunkSizes(c.NS, states)...)
 	for _, state := range states {
-		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
 		if c.Max == "" {
 			c.Max = state.End(c.NS, c.Min)
 		}

@@ -17,7 +17,7 @@ func uneven() *balance.Round {
 	return &balance.Round{
 		On:     true,
 		Shards: []balance.Shard{{Name: "a"}, {Name: "b"}, {Name: "c"}},
-		Collections: []balance.Collection{{NS: "test.docs", ChunkBytes: 100,
+		Collections: []balance.Collection{{NS: "test.docs", ChunkBytes: 100, OwnSize: true,
 			Chunks: []balance.Chunk{
 				{Min: "\x00", Max: "g", Shard: "a"}, {Min: "g", Max: "m", Shard: "a"},
 				{Min: "m", Max: "r", Shard: "a"}, {Min: "r", Max: "\xff", Shard: "a"},

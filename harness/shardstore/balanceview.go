@@ -58,6 +58,7 @@ func (c *cluster) readRound(data *store.Store, chunkBytes int64) *balance.Round 
 		}
 		return true
 	})
+	r.ChunkBytes = chunkBytes
 	data.Scan(configsvr.Shards, store.Latest, func(_ string, doc bson.Raw) bool {
 		r.Shards = append(r.Shards, readShard(doc))
 		return true
@@ -123,7 +124,7 @@ func readCollection(data *store.Store, doc bson.Raw, chunkBytes int64) *balance.
 	}
 	c := &balance.Collection{
 		NS: coll.NS, Off: coll.NoBalance || !coll.AllowMigrations, Defragment: coll.Defragment,
-		ChunkBytes: cmp.Or(coll.ChunkBytes, chunkBytes),
+		ChunkBytes: cmp.Or(coll.ChunkBytes, chunkBytes), OwnSize: coll.ChunkBytes > 0,
 	}
 	for at := range table.Chunks() {
 		c.Chunks = append(c.Chunks, balance.Chunk{

@@ -68,7 +68,7 @@ func checkCommand(c *scenario.Command) error {
 
 // once gives a command to the config server once.
 func (o operatorConnection) once(t env.Task, req env.Message) error {
-	answered := o.oracle.Asked(factOf(req))
+	answered := o.oracle.Asked(append(o.recorded(req), factOf(req))...)
 	_, err := rpc.CallPrimary[command.Done](t, o.sets[configsvr.Name], req, o.settings.MoveWait)
 	answered(err == nil)
 	return err
@@ -76,7 +76,7 @@ func (o operatorConnection) once(t env.Task, req env.Message) error {
 
 // routed gives a command to the first router once.
 func (o operatorConnection) routed(t env.Task, req env.Message) error {
-	answered := o.oracle.Asked(factOf(req))
+	answered := o.oracle.Asked(append(o.recorded(req), factOf(req))...)
 	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], req,
 		o.settings.MoveWait)
 	answered(err == nil)

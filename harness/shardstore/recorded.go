@@ -1,0 +1,206 @@
+package shardstore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// setFields are the fields that operators set in a document of the config server, by their text. One
+// that is null, false or zero is not there.
+type setFields map[string]string
+
+// recorded is that a document of the config server has what a command sets, and all else as before
+// (protocol 2.1, 14.3). There is a fact for each field and one for the whole document: of commands
+// at the same time that set different fields, nobody knows the whole.
+func (c *cluster) recorded(req env.Message) []*oracle.Fact {
+	switch r := req.(type) {
+	case *command.PutSetting:
+		return expectDocument(configsvr.Settings, r.ID, r.Doc, c.settingOf)
+	case *command.ConfigureCollectionBalancing:
+		return expectDocument(configsvr.Collections, r.NS, changesOf(r), c.balancingOf)
+	}
+	return nil
+}
+
+// expectDocument: a member that lags may have been the one to carry the command out, so what any
+// member says counts. Of a document that no member has nothing is expected.
+func expectDocument(
+	ns, id string, set bson.Raw, read func(id string) []setFields,
+) (all []*oracle.Fact) {
+	var wanted []setFields
+	for _, before := range read(id) {
+		wanted = append(wanted, before.with(set))
+	}
+	expect := func(what, record string, same func(got, want setFields) bool) {
+		all = append(all, oracle.Recorded(what, record, func() bool {
+			now := read(id)
+			return len(wanted) == 0 || len(now) == 0 || slices.ContainsFunc(now,
+				func(got setFields) bool {
+					return slices.ContainsFunc(wanted,
+						func(want setFields) bool { return same(got, want) })
+				})
+		}))
+	}
+	document := fmt.Sprintf("the document %s of %s", id, ns)
+	named := setFields{}.named(set)
+	expect(fmt.Sprintf("%s has %v, and all else as before", document, named), ns+" "+id,
+		setFields.equal)
+	for _, field := range slices.Sorted(maps.Keys(named)) {
+		expect(fmt.Sprintf("%s has %v", document, setFields{field: named[field]}),
+			ns+" "+id+" "+field,
+			func(got, want setFields) bool { return got.has(field, want[field]) })
+	}
+	return all
+}
+
+// ownFields mean the mode, which is judged otherwise, or are the balancer's own.
+var ownFields = []string{"_id", "mode", "stopped", "closed"}
+
+// with is the document after some of its fields were set; with none, it is gone.
+func (s setFields) with(doc bson.Raw) setFields {
+	named := setFields{}.named(doc)
+	if len(doc) == 0 {
+		return named
+	}
+	next := maps.Clone(s)
+	maps.Copy(next, named)
+	maps.DeleteFunc(next, func(_, text string) bool { return text == "" })
+	return next
+}
+
+// named are the fields that a document sets, with "" for those that it removes.
+func (s setFields) named(doc bson.Raw) setFields {
+	elements, err := doc.Elements()
+	if len(doc) == 0 || err != nil {
+		return s
+	}
+	for _, e := range elements {
+		if !slices.Contains(ownFields, e.Key()) {
+			s[e.Key()] = textOf(e.Value())
+		}
+	}
+	return s
+}
+
+// String is like "chunkBytes=100, no defragment".
+func (s setFields) String() string {
+	var all []string
+	for _, field := range slices.Sorted(maps.Keys(s)) {
+		if s[field] == "" {
+			all = append(all, "no "+field)
+		} else {
+			all = append(all, field+"="+s[field])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// textOf is a value's text, whatever the order of its fields; "" for nothing.
+func textOf(v bson.RawValue) string {
+	on, isBool := v.BooleanOK()
+	n, isNumber := v.AsInt64OK()
+	switch {
+	case v.Type == bson.TypeNull || isBool && !on || isNumber && n == 0:
+		return ""
+	case isNumber:
+		return strconv.FormatInt(n, 10)
+	}
+	doc, isDocument := v.DocumentOK()
+	if !isDocument {
+		return v.String()
+	}
+	elements, _ := doc.Elements()
+	var all []string
+	for _, e := range elements {
+		all = append(all, e.Key()+"="+e.Value().String())
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// has reports whether a field has a text. Defragmentation ends by itself.
+func (s setFields) has(field, want string) bool {
+	return s[field] == want || field == defragments && s[field] == ""
+}
+
+func (s setFields) equal(want setFields) bool {
+	for _, of := range []setFields{s, want} {
+		for _, field := range slices.Sorted(maps.Keys(of)) {
+			if !s.has(field, want[field]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// settingOf is a document of config.settings as each running member has it.
+func (c *cluster) settingOf(id string) (all []setFields) {
+	for _, docs := range c.ConfigDocuments(configsvr.Settings) {
+		s := setFields{}
+		for _, doc := range docs {
+			if name, _ := doc.Lookup("_id").StringValueOK(); name == id {
+				s = s.with(doc)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// balancingOf is what operators have set of a collection, as each member has it that knows it.
+func (c *cluster) balancingOf(ns string) (all []setFields) {
+	for _, docs := range c.ConfigDocuments(configsvr.Collections) {
+		for _, doc := range docs {
+			coll, err := catalog.DecodeCollection(doc)
+			if err == nil && coll.NS == ns {
+				b := coll.Balancing
+				all = append(all, setFields{}.with(balancingDoc(
+					&b.NoBalance, &b.ChunkBytes, &b.Defragment, &b.NoAutoMerge)))
+			}
+		}
+	}
+	return all
+}
+
+// defragments is a field that servers may reset.
+const defragments = "defragment"
+
+// changesOf is what a command sets.
+func changesOf(r *command.ConfigureCollectionBalancing) bson.Raw {
+	return balancingDoc(negated(r.Enabled), r.ChunkBytes, r.Defragment, negated(r.AutoMerge))
+}
+
+func negated(b *bool) *bool {
+	if b == nil {
+		return nil
+	}
+	n := !*b
+	return &n
+}
+
+// balancingDoc has a field for each part that is not nil.
+func balancingDoc(noBalance *bool, chunkBytes *int64, defragment, noAutoMerge *bool) bson.Raw {
+	doc := bson.D{}
+	add := func(name string, set bool, value func() any) {
+		if set {
+			doc = append(doc, bson.E{Key: name, Value: value()})
+		}
+	}
+	add("noBalance", noBalance != nil, func() any { return *noBalance })
+	add("chunkBytes", chunkBytes != nil, func() any { return *chunkBytes })
+	add(defragments, defragment != nil, func() any { return *defragment })
+	add("noAutoMerge", noAutoMerge != nil, func() any { return *noAutoMerge })
+	return raw(doc)
+}
