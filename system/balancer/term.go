@@ -19,9 +19,9 @@ type term struct {
 	rounds    int64 // that have ended
 	singles   int64 // chunks that shards have asked for to be moved
 	scheduler scheduler
-	woken     bool // a setting was written since the balancer went to sleep
-	warned    []policy.OnlyJumbo
-	changed   env.Cond // any of the above changed
+	woken     bool               // a setting was written since the balancer went to sleep
+	warned    []policy.OnlyJumbo // of which it has told
+	changed   env.Cond           // any of the above but the last changed
 }
 
 // run is the balancer's main loop (protocol 14.1). A balancer that is off has nothing to do until

@@ -103,7 +103,8 @@ func (s *tableSurvey) count(t *catalog.Table, piece key.Range) {
 		at.chunks++
 		if chunk.Jumbo() {
 			at.jumbo++
-		} else if at.first == "" {
+		}
+		if at.first == "" && !chunk.Jumbo() {
 			at.first = chunk.Min()
 		}
 	}
