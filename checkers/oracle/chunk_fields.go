@@ -30,7 +30,10 @@ var fieldsRule = verdict.Checker{
 }
 
 var _ = declare(25, fieldsRule, func(o *Oracle) hooks {
-	f := &fields{Oracle: o, gone: map[string]model.Table{}}
+	f := &fields{
+		Oracle: o, gone: map[string]model.Table{}, takers: map[string][]string{},
+		homes: map[string]string{},
+	}
 	return hooks{event: f.judge}
 })
 
@@ -46,10 +49,12 @@ const (
 )
 
 // fields is the memory of fieldsRule: the tables that collections had when they were dropped, as a
-// rename writes the drop first.
+// rename writes the drop first, and the shards that took chunks then, and that of their databases.
 type fields struct {
 	*Oracle
-	gone map[string]model.Table
+	gone   map[string]model.Table
+	takers map[string][]string
+	homes  map[string]string
 }
 
 // judge looks at collections; a database has no chunks of its own.
@@ -60,7 +65,8 @@ func (f *fields) judge(e *trace.Event) {
 	}
 	w := f.world.Written(e)
 	if w.Drops() {
-		f.gone[w.NS] = w.Before
+		f.gone[w.NS], f.homes[w.NS] = w.Before, f.home(w.NS)
+		f.takers[w.NS] = takersIn(f.world.LatestCluster())
 		return
 	}
 	for i := range w.Chunks {
@@ -114,34 +120,6 @@ func (f *fields) judgeEpoch(w *model.Write) {
 			f.wrong(w, wrongEpoch, fmt.Sprintf("%s has epoch %s", f.name(c), c.Epoch),
 				"another chunk of the collection has epoch "+w.After[0].Epoch)
 			return
-		}
-	}
-}
-
-// layout is how a collection is to be made: cut at the bounds, dealt to the shards in turn.
-type layout struct{ bounds, shards []string }
-
-// Founds says how a collection is to be made, whichever client creates it and however often.
-func (o *Oracle) Founds(ns string, bounds, shards []string) {
-	o.layouts[ns] = layout{bounds, shards}
-}
-
-// judgeLayout: the first chunks are where they were asked for.
-func (f *fields) judgeLayout(w *model.Write) {
-	l, known := f.layouts[w.NS]
-	if !known || len(l.shards) == 0 {
-		return
-	}
-	if len(w.Chunks) != len(l.bounds)+1 {
-		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
-			fmt.Sprintf("%d were asked for", len(l.bounds)+1))
-		return
-	}
-	for i := range w.Chunks {
-		c, shard := &w.Chunks[i], l.shards[i%len(l.shards)]
-		if c.Shard != shard || i < len(l.bounds) && c.Max != l.bounds[i] {
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				fmt.Sprintf("chunk %d was asked for on %s", i, shard))
 		}
 	}
 }

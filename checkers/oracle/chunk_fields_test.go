@@ -178,8 +178,64 @@ func TestFirstChunks(t *testing.T) {
 		"misnumbered":      {"-..g=a@1|0 g..m=b@1|2 m..+=a@1|3", wrongStep},
 	} {
 		s := script{o: New(nil)}
-		s.o.Founds("test.docs", []string{"g", "m"}, []string{"a", "b"})
+		s.o.Founds("test.docs", []string{"g", "m"}, []string{"a", "b"}, AsBegun)
 		s.lines(t, "elected config.0 1 0 1:0\ntable 1 1 founding "+c.line)
 		t.Run(name, func(t *testing.T) { expectSignature(t, s.o, c.signature) })
+	}
+}
+
+// What an operation leaves to the config server follows from the shards that take chunks, from
+// zones, hashes and the database's primary shard.
+func TestMadeAgain(t *testing.T) {
+	const (
+		begun = "elected config.0 1 0 1:0\ntable 1 1 founding -..g=a@1|0 g..+=b@1|1\n" +
+			"database 1 1 founding -..+=b@1|0\nshard config.0 1 1 a added\n" +
+			"shard config.0 1 1 b added\nshard config.0 1 1 c added\n"
+		drains = "shard config.0 1 2 b draining\n"
+		zone   = "zone config.0 1 4 g m hot\nshard config.0 1 4 c zones hot\n"
+		drop   = "table 1 3 drop\n"
+		again  = "table 1 5 shardCollection "
+	)
+	for name, c := range map[string]struct {
+		making    Making
+		script    string
+		signature verdict.Signature
+	}{
+		"as at first":              {AsBegun, drop + again + "-..g=a@1|0 g..+=b@1|1", ""},
+		"not as at first":          {AsBegun, drop + again + "-..g=a@1|0 g..+=c@1|1", wrongBounds},
+		"dealt":                    {Dealt, drop + again + "-..g=a@1|0 g..+=b@1|1", ""},
+		"dealt out of turn":        {Dealt, drop + again + "-..g=a@1|0 g..+=c@1|1", wrongBounds},
+		"dealt to one that drains": {Dealt, drains + drop + again + "-..g=a@1|0 g..+=b@1|1", wrongBounds},
+		"dealt to those that stay": {Dealt, drains + drop + again + "-..g=a@1|0 g..+=c@1|1", ""},
+		"dealt while one begins to drain": {
+			Dealt, drop + drains + again + "-..g=a@1|0 g..+=b@1|1", "",
+		},
+		"one chunk, at home":         {Placed, drop + again + "-..+=b@1|0", ""},
+		"one chunk, elsewhere":       {Placed, drop + again + "-..+=a@1|0", wrongBounds},
+		"one chunk, home drains":     {Placed, drains + drop + again + "-..+=a@1|0", ""},
+		"one chunk, where it drains": {Placed, drains + drop + again + "-..+=b@1|0", wrongBounds},
+		"cut without need":           {Placed, drop + again + "-..g=b@1|0 g..+=b@1|1", wrongBounds},
+		"by zones": {
+			Placed, drop + zone + again + "-..g=a@1|0 g..m=c@1|1 m..+=b@1|2", "",
+		},
+		"against zones": {
+			Placed, drop + zone + again + "-..g=a@1|0 g..m=b@1|1 m..+=b@1|2", wrongBounds,
+		},
+		"across zones": {Placed, drop + zone + again + "-..m=a@1|0 m..+=b@1|1", wrongBounds},
+		"two on each": {
+			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3", "",
+		},
+		"one on each": {PlacedByHash, drains + drop + again + "-..g=a@1|0 g..+=c@1|1", wrongBounds},
+		"three and one": {
+			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=a@1|2 m..+=c@1|3",
+			wrongBounds,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Founds("test.docs", []string{"g"}, []string{"a", "b"}, c.making)
+			s.lines(t, begun+c.script)
+			expectOf(t, s.o, fieldsRule, c.signature)
+		})
 	}
 }

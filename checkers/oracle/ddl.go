@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -194,4 +195,115 @@ func (z *zonesOfNames) judgeLeft() {
 		}, z.step)
 	}
 	z.gone = nil
+}
+
+// Making is how a collection is made by an operation: what is left to the config server. The zero
+// value leaves nothing to it.
+type Making uint8
+
+// The ways.
+const (
+	AsBegun      Making = iota // as at the start
+	Dealt                      // the chunks are given, and go to all shards that take chunks, in turn
+	Placed                     // chunks and shards follow from zones, hashes and the database
+	PlacedByHash               // the same, of a collection with a hashed key
+)
+
+// layout is how a collection is to be made: at the start cut at the bounds and dealt to the shards
+// in turn, later as making says.
+type layout struct {
+	bounds, shards []string
+	making         Making
+}
+
+// Founds says how a collection is to be made, whichever client creates it and however often.
+func (o *Oracle) Founds(ns string, bounds, shards []string, again Making) {
+	o.layouts[ns] = layout{bounds, shards, again}
+}
+
+// takersIn are the shards that take chunks, by name.
+func takersIn(c *model.Cluster) (names []string) {
+	if c.Knows() {
+		names = slices.DeleteFunc(c.Shards(), c.Draining)
+	}
+	return names
+}
+
+// home is the primary shard of a collection's database; "" if it is not known.
+func (f *fields) home(ns string) string {
+	if table := f.world.Latest(databaseOf(ns)); len(table) > 0 {
+		return table[0].Shard
+	}
+	return ""
+}
+
+// judgeLayout: the first chunks are where they were asked for. Of what is left to the config server
+// nothing is known while shards come and go: it decides between the drop and the write.
+func (f *fields) judgeLayout(w *model.Write) {
+	l, known := f.layouts[w.NS]
+	_, again := f.gone[w.NS]
+	takers := takersIn(f.world.LatestCluster())
+	switch {
+	case !known:
+	case !again || l.making == AsBegun:
+		f.judgeDealt(w, l.bounds, l.shards)
+	case !slices.Equal(takers, f.takers[w.NS]):
+	case l.making == Dealt:
+		f.judgeDealt(w, l.bounds, takers)
+	default:
+		f.judgePlaced(w, takers, l.making == PlacedByHash)
+	}
+}
+
+func (f *fields) judgeDealt(w *model.Write, bounds, shards []string) {
+	if len(shards) == 0 {
+		return
+	}
+	if len(w.Chunks) != len(bounds)+1 {
+		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
+			fmt.Sprintf("%d were asked for", len(bounds)+1))
+		return
+	}
+	for i := range w.Chunks {
+		c, shard := &w.Chunks[i], shards[i%len(shards)]
+		if c.Shard != shard || i < len(bounds) && c.Max != bounds[i] {
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				fmt.Sprintf("chunk %d was asked for on %s", i, shard))
+		}
+	}
+}
+
+// judgePlaced: a chunk for each zone's range and each gap, two of equal size on each shard for
+// hashes, and else one, on the database's primary shard if that takes chunks.
+func (f *fields) judgePlaced(w *model.Write, takers []string, hashed bool) {
+	cluster, home := f.world.LatestCluster(), f.home(w.NS)
+	chunks, each := 1, 1
+	if zoned := cluster.Zoned(w.NS); !zoned && hashed {
+		chunks, each = 2*len(takers), 2
+	} else if zoned {
+		chunks, each = len(w.Chunks), 0
+	}
+	if len(w.Chunks) != chunks {
+		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
+			fmt.Sprintf("it has no zones, and %d shards take chunks", len(takers)))
+		return
+	}
+	for i := range w.Chunks {
+		c := &w.Chunks[i]
+		switch {
+		case !slices.Contains(takers, c.Shard):
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				fmt.Sprintf("only %v take chunks", takers))
+		case each == 0 && (cluster.Crosses(w.NS, c.Min, c.Max) ||
+			!cluster.InZone(c.Shard, cluster.Zone(w.NS, c.Min, c.Max))):
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				"it is of another zone, or of more than one")
+		case each == 1 && c.Shard != home && home == f.homes[w.NS] && slices.Contains(takers, home):
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				"the database is on "+home)
+		case each == 2 && c.Shard != takers[i/2]:
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				"each shard gets two chunks in turn")
+		}
+	}
 }

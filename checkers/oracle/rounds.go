@@ -215,7 +215,7 @@ func (r *rounds) follow(e *trace.Event) {
 	case trace.Fault, trace.Repair:
 		now.disturbed = now.disturbed || e.Peer == now.node || e.FaultKind() == "error" ||
 			e.FaultKind() == "kill-operation"
-	case trace.PointHit:
+	case trace.PointHit, trace.SteppedDown:
 		now.disturbed = now.disturbed || e.Node == now.node
 	case trace.Weighed:
 		if e.Node == now.node {

@@ -74,6 +74,7 @@ func expectOf(t *testing.T, o *Oracle, rule verdict.Checker, want verdict.Signat
 func TestRounds(t *testing.T) {
 	same := func(*balance.Round) {}
 	fault := trace.FaultEvent{Number: 1, FaultKind: "pause", Target: "config.0"}.Event()
+	left := trace.SteppedDownEvent{Shard: "config", Term: 1}.Event()
 	named := func(round int) string { return fmt.Sprintf("balancer/1/%d/1", round) }
 	queued := func(round int, to string) *trace.Event {
 		return trace.BalancerQueuedEvent{
@@ -94,6 +95,7 @@ func TestRounds(t *testing.T) {
 		"what waits to go to itself":                   {same, []*trace.Event{queued(1, "a")}, nil, notOfPolicy},
 		"nothing, as an earlier round's request waits": {same, []*trace.Event{queued(0, "b")}, nil, ""},
 		"nothing, as a fault hit it":                   {same, []*trace.Event{fault}, nil, ""},
+		"nothing, as its term ends":                    {same, []*trace.Event{left}, nil, ""},
 		"nothing outside the window":                   {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
 		"what is off": {func(r *balance.Round) { r.Collections[0].Off = true },
 			nil, []string{"a-b"}, notOfPolicy},

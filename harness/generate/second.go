@@ -35,6 +35,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	if own.Chance("few owners", 60) { // so that shards get it, with its indexes, by a migration
 		coll.Bounds = coll.Bounds[:own.IntN("inner bounds", len(coll.Bounds))]
 	}
+	coll.Made = keyed.Pick(own, "made", "", "", scenario.MadeDealt, scenario.MadePlaced)
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
 	ops := workloads.Draw(own.IntN, workloads.Params{

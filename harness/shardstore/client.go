@@ -218,15 +218,26 @@ func (s *session) judge(op *scenario.Op, wrong []string) {
 	s.oracle.Answered(op.ID, string(op.Kind), op.NS, op.Key, wrong)
 }
 
+// ownersOf are the shards among which a collection's chunks are at the start.
+func ownersOf(s *scenario.Scenario, c *scenario.Collection) (names []string) {
+	for i := range min(len(c.Bounds)+1, cmp.Or(c.Owners, s.Topology.Founders())) {
+		names = append(names, system.ShardName(i))
+	}
+	return names
+}
+
 // creations are the requests that make the scenario's collections again, with the chunks that they
-// had at the start.
+// had at the start unless it is left to the config server.
 func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 	all := make(map[string]command.ShardCollection)
 	for _, one := range s.Collections {
 		c := founded(one)
-		req := command.ShardCollection{NS: c.NS, Key: c.Key, Bounds: c.Bounds}
-		for i := range min(len(c.Bounds)+1, cmp.Or(one.Owners, s.Topology.Founders())) {
-			req.Shards = append(req.Shards, system.ShardName(i))
+		req := command.ShardCollection{NS: c.NS, Key: c.Key}
+		if one.Made != scenario.MadePlaced {
+			req.Bounds = c.Bounds
+		}
+		if one.Made == "" {
+			req.Shards = ownersOf(s, &one)
 		}
 		all[c.NS] = req
 	}

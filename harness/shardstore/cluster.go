@@ -135,16 +135,33 @@ func limitsOf(s *settings.Settings) oracle.Limits {
 
 // expectLayouts informs the oracle of how the scenario's collections are made.
 func (c *cluster) expectLayouts() {
-	made := creations(c.scenario)
-	for _, one := range c.scenario.Collections {
-		if !one.Unsharded {
-			bounds := make([]string, len(one.Bounds))
-			for i, b := range made[one.NS].Bounds {
-				bounds[i] = string(b)
-			}
-			c.oracle.Founds(one.NS, bounds, made[one.NS].Shards)
+	for i := range c.scenario.Collections {
+		one := &c.scenario.Collections[i]
+		if one.Unsharded {
+			continue
 		}
+		var bounds []string
+		for _, b := range founded(*one).Bounds {
+			bounds = append(bounds, string(b))
+		}
+		shards := ownersOf(c.scenario, one)
+		if one.Absent && one.Made != "" {
+			shards = nil // it begins as it is made
+		}
+		c.oracle.Founds(one.NS, bounds, shards, makingOf(one))
 	}
+}
+
+func makingOf(c *scenario.Collection) oracle.Making {
+	switch {
+	case c.Made == "":
+		return oracle.AsBegun
+	case c.Made == scenario.MadeDealt && len(c.Bounds) > 0:
+		return oracle.Dealt
+	case c.Hashed:
+		return oracle.PlacedByHash
+	}
+	return oracle.Placed
 }
 
 func topology(s *scenario.Scenario) system.Topology {

@@ -178,6 +178,7 @@ func smallerCollections(s *scenario.Scenario) (all []edit) {
 			change(func(c *scenario.Collection) { c.Preload = min(c.Preload, n) })
 		}
 		change(func(c *scenario.Collection) { c.Owners = 0 })
+		change(func(c *scenario.Collection) { c.Made = "" })
 		change(func(c *scenario.Collection) { c.Share = 0 })
 		for j := range c.Bounds {
 			change(func(c *scenario.Collection) { c.Bounds = slices.Delete(c.Bounds, j, j+1) })

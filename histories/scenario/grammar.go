@@ -12,7 +12,7 @@ package scenario
 //	topology shards=N members=N config=N routers=N clients=N [spare=N]
 //	balancer on   faults-end TIME   limit TIME
 //	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N]
-//	    [share=N] [absent]
+//	    [made=dealt | made=placed] [share=N] [absent]
 //	preset quick | drawn | short                             at most once, before the first set
 //	set SETTING VALUE                                      each setting once; replaces the preset's
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
@@ -85,7 +85,7 @@ func (l *line) collection() Collection {
 	default:
 		l.fail("unexpected "+quoteWord(kind), "expected ranged, hashed or unsharded")
 	}
-	l.pairs("keys=, preload=, bounds=, owners= and share=", func(name, value string) bool {
+	l.pairs("keys=, preload=, bounds=, owners=, made= and share=", func(name, value string) bool {
 		switch name {
 		case "keys":
 			c.Keys = int(l.integer(value, "a number such as keys=40"))
@@ -95,6 +95,8 @@ func (l *line) collection() Collection {
 			c.Bounds = l.integers(value)
 		case "owners":
 			c.Owners = int(l.integer(value, "a number of shards such as owners=1"))
+		case "made":
+			c.Made = value
 		case "share":
 			c.Share = int(l.integer(value, "a number of keys such as share=2"))
 		default:

@@ -77,12 +77,22 @@ type Collection struct {
 	// i starts on shard i modulo the number of Owners, which are the first shards; 0: all of them.
 	Bounds []int64
 	Owners int
+	// Made is what an operation that makes the collection leaves to the config server: nothing when
+	// it is empty, where the chunks between the bounds are (MadeDealt), or chunks and places
+	// (MadePlaced).
+	Made string
 	// Share is how many keys in a row have the shard key of the first, as documents {_id: n, k: n -
 	// n%Share, ...}; 0 and 1: each has its own.
 	Share int
 	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
 	Keys, Preload int
 }
+
+// The words of Collection.Made.
+const (
+	MadeDealt  = "dealt"
+	MadePlaced = "placed"
+)
 
 // Setting sets a cluster setting (settings.Names) or one of the world's ("sim.net.latency", ...).
 type Setting struct{ Name, Value string }

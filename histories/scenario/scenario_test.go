@@ -178,6 +178,7 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 		Keys:    40,
 		Preload: 20,
 		Owners:  rapid.IntRange(0, s.Topology.Shards).Draw(t, "owners"),
+		Made:    rapid.SampledFrom([]string{"", "dealt", "placed"}).Draw(t, "made"),
 	}
 	s.Collections = []scenario.Collection{
 		c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true},

@@ -115,6 +115,9 @@ func (c Collection) String() string {
 	if c.Owners != 0 {
 		line += fmt.Sprintf(" owners=%d", c.Owners)
 	}
+	if c.Made != "" {
+		line += " made=" + quoteWord(c.Made)
+	}
 	if c.Share != 0 {
 		line += fmt.Sprintf(" share=%d", c.Share)
 	}

@@ -139,6 +139,9 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:
 			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
 				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Founders()))
+		case c.Made != "" && (c.Unsharded || c.Made != MadeDealt && c.Made != MadePlaced):
+			return flaw("collection", i, "made="+quoteWord(c.Made),
+				"made=dealt or made=placed, of a sharded collection")
 		case c.Share < 0 || c.Unsharded && c.Share > 0:
 			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
 				"share=1 or more, of a sharded collection")
