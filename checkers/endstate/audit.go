@@ -39,6 +39,9 @@ type Member struct {
 	Primary bool
 	// Unreachable is true when the member did not answer; then nothing else is set.
 	Unreachable bool
+	// Outside is true when its replica set is no shard any more, or not yet: it may keep collections
+	// that were dropped meanwhile, until it joins.
+	Outside bool
 	// Applied is its position in the log, as text; Checksum covers all it holds.
 	Applied  string
 	Checksum uint64

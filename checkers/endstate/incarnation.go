@@ -22,7 +22,8 @@ const (
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
 // incarnation that the catalog knows and with the same indexes, those that clients have made; and
-// nobody has another incarnation. A shard that owns nothing any more may keep an empty collection.
+// nobody has another incarnation. A shard that owns nothing any more may keep an empty collection;
+// a replica set that is no shard has its collections dropped when it joins (protocol 14.4).
 func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	if a.UUID == "" {
 		return
@@ -35,7 +36,7 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 			return c.Shard == m.Shard
 		})
 		switch {
-		case m.Unreachable:
+		case m.Unreachable || m.Outside && !owner:
 		case m.UUID != "" && m.UUID != a.UUID:
 			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s with UUID %s", m.Node, a.NS, m.UUID),
 				"the catalog has UUID "+a.UUID)

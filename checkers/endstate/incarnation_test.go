@@ -14,8 +14,14 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 		plant     func(a *Audit)
 		signature verdict.Signature
 	}{
-		"equal":            {func(*Audit) {}, ""},
-		"another UUID":     {func(a *Audit) { a.Members[3].UUID = "u2" }, uuidDiffers},
+		"equal":        {func(*Audit) {}, ""},
+		"another UUID": {func(a *Audit) { a.Members[3].UUID = "u2" }, uuidDiffers},
+		"another UUID, of no shard": {func(a *Audit) {
+			a.Members = append(a.Members, a.Members[3])
+			last := &a.Members[len(a.Members)-1]
+			last.Shard, last.Node, last.UUID, last.Outside = "c", "c.0", "u2", true
+			last.Documents, last.Owned, last.Known = nil, nil, false
+		}, ""},
 		"owner without it": {func(a *Audit) { a.Members[1].UUID = "" }, collectionGone},
 		"index is missing": {func(a *Audit) { a.Members[2].Indexes = nil }, indexesDiffer},
 		"index is another": {

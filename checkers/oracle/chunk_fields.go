@@ -30,10 +30,7 @@ var fieldsRule = verdict.Checker{
 }
 
 var _ = declare(25, fieldsRule, func(o *Oracle) hooks {
-	f := &fields{
-		Oracle: o, gone: map[string]model.Table{}, takers: map[string][]string{},
-		homes: map[string]string{},
-	}
+	f := &fields{Oracle: o, gone: map[string]lastLife{}}
 	return hooks{event: f.judge}
 })
 
@@ -48,25 +45,34 @@ const (
 	wrongMerge  verdict.Signature = "merged-unmergeable-chunks"
 )
 
-// fields is the memory of fieldsRule: the tables that collections had when they were dropped, as a
-// rename writes the drop first, and the shards that took chunks then, and that of their databases.
+// fields is the memory of fieldsRule: collections that were dropped, as a rename writes the drop
+// first, and the step at which operators last changed something about the cluster.
 type fields struct {
 	*Oracle
-	gone   map[string]model.Table
-	takers map[string][]string
-	homes  map[string]string
+	gone    map[string]lastLife
+	changed uint64
+}
+
+// lastLife is a table as it was when its collection was dropped, at which step, and where its
+// database was.
+type lastLife struct {
+	table model.Table
+	step  uint64
+	home  string
 }
 
 // judge looks at collections; a database has no chunks of its own.
 func (f *fields) judge(e *trace.Event) {
+	if e.Kind == trace.ClusterChanged {
+		f.changed = e.Step
+	}
 	if e.Kind != trace.CatalogWritten || !strings.Contains(e.NS, ".") ||
 		!f.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	w := f.world.Written(e)
 	if w.Drops() {
-		f.gone[w.NS], f.homes[w.NS] = w.Before, f.home(w.NS)
-		f.takers[w.NS] = takersIn(f.world.LatestCluster())
+		f.gone[w.NS] = lastLife{w.Before, e.Step, f.home(w.NS)}
 		return
 	}
 	for i := range w.Chunks {
@@ -74,7 +80,7 @@ func (f *fields) judge(e *trace.Event) {
 	}
 	switch former := e.FormerName(); {
 	case former != "":
-		f.judgeRenamed(w, f.gone[former], e.ClusterTime())
+		f.judgeRenamed(w, f.gone[former].table, e.ClusterTime())
 	case len(w.Before) == 0:
 		f.judgeFounded(w)
 	case w.Migration() != "":

@@ -192,7 +192,7 @@ func TestMadeAgain(t *testing.T) {
 			"database 1 1 founding -..+=b@1|0\nshard config.0 1 1 a added\n" +
 			"shard config.0 1 1 b added\nshard config.0 1 1 c added\n"
 		drains = "shard config.0 1 2 b draining\n"
-		zone   = "zone config.0 1 4 g m hot\nshard config.0 1 4 c zones hot\n"
+		zone   = "zone config.0 1 2 g m hot\nshard config.0 1 2 c zones hot\n"
 		drop   = "table 1 3 drop\n"
 		again  = "table 1 5 shardCollection "
 	)
@@ -216,12 +216,12 @@ func TestMadeAgain(t *testing.T) {
 		"one chunk, where it drains": {Placed, drains + drop + again + "-..+=b@1|0", wrongBounds},
 		"cut without need":           {Placed, drop + again + "-..g=b@1|0 g..+=b@1|1", wrongBounds},
 		"by zones": {
-			Placed, drop + zone + again + "-..g=a@1|0 g..m=c@1|1 m..+=b@1|2", "",
+			Placed, zone + drop + again + "-..g=a@1|0 g..m=c@1|1 m..+=b@1|2", "",
 		},
 		"against zones": {
-			Placed, drop + zone + again + "-..g=a@1|0 g..m=b@1|1 m..+=b@1|2", wrongBounds,
+			Placed, zone + drop + again + "-..g=a@1|0 g..m=b@1|1 m..+=b@1|2", wrongBounds,
 		},
-		"across zones": {Placed, drop + zone + again + "-..m=a@1|0 m..+=b@1|1", wrongBounds},
+		"across zones": {Placed, zone + drop + again + "-..m=a@1|0 m..+=b@1|1", wrongBounds},
 		"two on each": {
 			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3", "",
 		},

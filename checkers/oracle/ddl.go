@@ -221,9 +221,9 @@ func (o *Oracle) Founds(ns string, bounds, shards []string, again Making) {
 	o.layouts[ns] = layout{bounds, shards, again}
 }
 
-// takersIn are the shards that take chunks, by name.
-func takersIn(c *model.Cluster) (names []string) {
-	if c.Knows() {
+// takers are the shards that take chunks, by name.
+func (f *fields) takers() (names []string) {
+	if c := f.world.LatestCluster(); c.Knows() {
 		names = slices.DeleteFunc(c.Shards(), c.Draining)
 	}
 	return names
@@ -237,21 +237,21 @@ func (f *fields) home(ns string) string {
 	return ""
 }
 
-// judgeLayout: the first chunks are where they were asked for. Of what is left to the config server
-// nothing is known while shards come and go: it decides between the drop and the write.
+// judgeLayout: the first chunks are where they were asked for. What is left to the config server it
+// decides between the drop and the write; nothing is known of it if operators have changed the
+// cluster meanwhile.
 func (f *fields) judgeLayout(w *model.Write) {
 	l, known := f.layouts[w.NS]
-	_, again := f.gone[w.NS]
-	takers := takersIn(f.world.LatestCluster())
+	gone, again := f.gone[w.NS]
 	switch {
 	case !known:
 	case !again || l.making == AsBegun:
 		f.judgeDealt(w, l.bounds, l.shards)
-	case !slices.Equal(takers, f.takers[w.NS]):
+	case f.changed > gone.step:
 	case l.making == Dealt:
-		f.judgeDealt(w, l.bounds, takers)
+		f.judgeDealt(w, l.bounds, f.takers())
 	default:
-		f.judgePlaced(w, takers, l.making == PlacedByHash)
+		f.judgePlaced(w, f.takers(), l.making == PlacedByHash)
 	}
 }
 
@@ -298,7 +298,7 @@ func (f *fields) judgePlaced(w *model.Write, takers []string, hashed bool) {
 			!cluster.InZone(c.Shard, cluster.Zone(w.NS, c.Min, c.Max))):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"it is of another zone, or of more than one")
-		case each == 1 && c.Shard != home && home == f.homes[w.NS] && slices.Contains(takers, home):
+		case each == 1 && c.Shard != home && home == f.gone[w.NS].home && slices.Contains(takers, home):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"the database is on "+home)
 		case each == 2 && c.Shard != takers[i/2]:

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,6 +64,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 			FirstID: 1 + i*count,
 		}, mix)...)
 	}
+	makeAgain(d.Fork(0x3d), s, z)
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
@@ -74,6 +76,26 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + faultsTail
+}
+
+// makeAgain has the last collection dropped, and made again as the config server decides, while
+// shards come and go.
+func makeAgain(own keyed.Source, s *scenario.Scenario, z size) {
+	if !own.Chance("whole", 25) {
+		return
+	}
+	c := &s.Collections[len(s.Collections)-1]
+	c.Made = keyed.Pick(own, "made", scenario.MadeDealt, scenario.MadePlaced)
+	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, workloads.WholeParams{
+		NS:      c.NS,
+		Clients: z.topology.Clients,
+		Count:   keyed.Pick(own, "wholes", 1, 2, 3),
+		Start:   warmUp,
+		End:     z.span,
+		Drops:   keyed.Pick(own, "drops", 50, 100),
+		FirstID: len(s.Ops) + 1,
+	})...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
 // unevenCollection is a collection whose chunks lie on few shards, or of which some are much larger
@@ -169,16 +191,27 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 			sharded = append(sharded, c)
 		}
 	}
-	// A collection that is made again is asked to be on all shards.
-	makes := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.Kind.Whole() })
 	return workloads.DrawOperations(d.IntN, workloads.OperationsParams{
 		Collections: sharded,
 		Shards:      s.Topology.Shards,
 		Count:       stories,
 		Start:       warmUp / 2,
 		End:         z.span,
-		Remove:      !makes,
+		Remove:      !namesShards(s),
 		Older:       s.Protocol == "4.2",
+	})
+}
+
+// namesShards says whether a collection may be made with its chunks on all shards, by an operation
+// or for the last pass: then none is removed.
+func namesShards(s *scenario.Scenario) bool {
+	return slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool {
+		if c.Unsharded || c.Made != "" {
+			return false
+		}
+		return c.Absent || slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+			return o.Kind.Whole() && (o.NS == c.NS || o.Into == c.NS)
+		})
 	})
 }
 

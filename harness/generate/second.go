@@ -36,6 +36,9 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 		coll.Bounds = coll.Bounds[:own.IntN("inner bounds", len(coll.Bounds))]
 	}
 	coll.Made = keyed.Pick(own, "made", "", "", scenario.MadeDealt, scenario.MadePlaced)
+	if operated(d) { // and shards may be removed
+		coll.Made = keyed.Pick(own, "made meanwhile", scenario.MadeDealt, scenario.MadePlaced)
+	}
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
 	ops := workloads.Draw(own.IntN, workloads.Params{

@@ -34,7 +34,8 @@ func (c *cluster) recorded(req env.Message) []*oracle.Fact {
 }
 
 // expectDocument: a member that lags may have been the one to carry the command out, so what any
-// member says counts. Of a document that no member has nothing is expected.
+// member says counts. Of a document that no member has nothing is expected, nor while too few run:
+// it may be on one that does not.
 func expectDocument(
 	ns, id string, set bson.Raw, read func(id string) []setFields,
 ) (all []*oracle.Fact) {
@@ -145,9 +146,24 @@ func (s setFields) equal(want setFields) bool {
 	return true
 }
 
+// configCopies are the documents of a namespace on each member of the config server that runs; none
+// if these are no majority.
+func (c *cluster) configCopies(ns string) (all [][]bson.Raw) {
+	copies := c.ConfigDocuments(ns)
+	for i, id := range c.Topology().MembersOf(configsvr.Name) {
+		if c.Member(id) != nil {
+			all = append(all, copies[i])
+		}
+	}
+	if 2*len(all) <= len(copies) {
+		return nil
+	}
+	return all
+}
+
 // settingOf is a document of config.settings as each running member has it.
 func (c *cluster) settingOf(id string) (all []setFields) {
-	for _, docs := range c.ConfigDocuments(configsvr.Settings) {
+	for _, docs := range c.configCopies(configsvr.Settings) {
 		s := setFields{}
 		for _, doc := range docs {
 			if name, _ := doc.Lookup("_id").StringValueOK(); name == id {
@@ -161,7 +177,7 @@ func (c *cluster) settingOf(id string) (all []setFields) {
 
 // balancingOf is what operators have set of a collection, as each member has it that knows it.
 func (c *cluster) balancingOf(ns string) (all []setFields) {
-	for _, docs := range c.ConfigDocuments(configsvr.Collections) {
+	for _, docs := range c.configCopies(configsvr.Collections) {
 		for _, doc := range docs {
 			coll, err := catalog.DecodeCollection(doc)
 			if err == nil && coll.NS == ns {

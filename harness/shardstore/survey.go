@@ -111,7 +111,9 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 					endstate.Member{Shard: name, Node: string(id), Unreachable: true})
 				continue
 			}
-			a.Members = append(a.Members, a.member(reply))
+			m := a.member(reply)
+			m.Outside = o.oracle.Cluster().Knows() && !o.oracle.Cluster().Has(name)
+			a.Members = append(a.Members, m)
 		}
 	}
 	return a
