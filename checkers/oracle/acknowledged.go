@@ -120,8 +120,8 @@ func (o *Oracle) lookAtAsked() {
 	}
 }
 
-// Recorded is that a document, which record names, is as a command leaves it; holds looks. It is not
-// judged while another command on the document has no answer.
+// Recorded is that a document, which record names, is as a command leaves it; holds looks. It is
+// not judged while another command on the document has no answer.
 func Recorded(what, record string, holds func() bool) *Fact {
 	return &Fact{What: what, record: record, holds: func(*Oracle) bool { return holds() }}
 }

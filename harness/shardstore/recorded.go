@@ -16,8 +16,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// setFields are the fields that operators set in a document of the config server, by their text. One
-// that is null, false or zero is not there.
+// setFields are the fields that operators set in a document of the config server, by their text.
+// One that is null, false or zero is not there.
 type setFields map[string]string
 
 // recorded is that a document of the config server has what a command sets, and all else as before
