@@ -53,12 +53,11 @@ type fields struct {
 	changed uint64
 }
 
-// lastLife is a table as it was when its collection was dropped, at which step, and where its
-// database was.
+// lastLife is a table as it was when its collection was dropped, at which step and when.
 type lastLife struct {
 	table model.Table
 	step  uint64
-	home  string
+	at    int64
 }
 
 // judge looks at collections; a database has no chunks of its own.
@@ -72,7 +71,7 @@ func (f *fields) judge(e *trace.Event) {
 	}
 	w := f.world.Written(e)
 	if w.Drops() {
-		f.gone[w.NS] = lastLife{w.Before, e.Step, f.home(w.NS)}
+		f.gone[w.NS] = lastLife{w.Before, e.Step, e.At}
 		return
 	}
 	for i := range w.Chunks {

@@ -237,6 +237,11 @@ func (f *fields) home(ns string) string {
 	return ""
 }
 
+// settled says whether the database has stayed where it is since the collection was dropped.
+func (f *fields) settled(ns string) bool {
+	return f.causes.written[databaseOf(ns)] < f.gone[ns].at
+}
+
 // judgeLayout: the first chunks are where they were asked for. What is left to the config server it
 // decides between the drop and the write; nothing is known of it if operators have changed the
 // cluster meanwhile.
@@ -298,7 +303,7 @@ func (f *fields) judgePlaced(w *model.Write, takers []string, hashed bool) {
 			!cluster.InZone(c.Shard, cluster.Zone(w.NS, c.Min, c.Max))):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"it is of another zone, or of more than one")
-		case each == 1 && c.Shard != home && home == f.gone[w.NS].home && slices.Contains(takers, home):
+		case each == 1 && c.Shard != home && f.settled(w.NS) && slices.Contains(takers, home):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"the database is on "+home)
 		case each == 2 && c.Shard != takers[i/2]:

@@ -65,8 +65,11 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		}, mix)...)
 	}
 	makeAgain(d.Fork(0x3d), s, z)
+	if own := d.Fork(0x3e); own.Chance("unsharded", unshardedShare) {
+		addUnsharded(own, s, z)
+	}
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
-	if littleMemory(d) { // where the busy chunk is at first, and others behind it
+	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands,
 			scenario.Command{At: at, Do: commandkind.RemoveShard, Name: scenario.ShardName(0)})
@@ -74,7 +77,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	addGrowth(d, s, z)
 	addQuestions(d, s, z)
 	raiseChunkSizes(s)
-	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
+	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
 	s.FaultsEnd = z.span + faultsTail
 }
 
@@ -203,10 +206,11 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 }
 
 // namesShards says whether a collection may be made with its chunks on all shards, by an operation
-// or for the last pass: then none is removed.
+// or for the last pass: then none is removed. None is in 4.2 either while collections are dropped:
+// a shard that has left keeps its orphans of them, and nobody could have it join again.
 func namesShards(s *scenario.Scenario) bool {
 	return slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool {
-		if c.Unsharded || c.Made != "" {
+		if c.Unsharded || c.Made != "" && s.Protocol != "4.2" {
 			return false
 		}
 		return c.Absent || slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {

@@ -105,10 +105,13 @@ func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
 }
 
 // useOther has a part of the operations and migrations use the name that the second collection has
-// now and then.
+// now and then; a collection that is there from the beginning is in its way.
 func useOther(s *scenario.Scenario, d keyed.Source, ops []scenario.Op, moves []scenario.Migration) {
 	coll := s.Collections[len(s.Collections)-1]
-	coll.NS, coll.Preload, coll.Absent = otherNamespace, 0, true
+	coll.NS = otherNamespace
+	if !d.Chance("other exists", 50) {
+		coll.Preload, coll.Absent = 0, true
+	}
 	s.Collections = append(s.Collections, coll)
 	for i := range ops {
 		if d.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {

@@ -59,15 +59,17 @@ func (c *Collection) cacheDoc(at uint64) cacheDoc {
 	return doc
 }
 
-// covers reports whether the copy is complete and no older than a table of the version.
-func (d *cacheDoc) covers(v catalog.Version) bool {
-	if d.Collection == nil || d.Refreshing {
+// covers reports whether the copy is complete and no older than the table. Where a collection is
+// that is not sharded follows from its database, which may be older than a sharded one of the name
+// that was dropped since: between the two, age says nothing, and what the primary knows is right.
+func (d *cacheDoc) covers(table *catalog.Table) bool {
+	if d.Collection == nil || d.Refreshing || d.Unsharded != table.Collection().Unsharded {
 		return false
 	}
 	coll, err := catalog.DecodeCollection(d.Collection)
 	kept := coll.Version()
 	kept.Major, kept.Minor = d.Last.T, d.Last.I
-	return err == nil && !supersedes(v, kept)
+	return err == nil && !supersedes(table.Version(), kept)
 }
 
 // copy reads the copy as of an index of the log: errcode.Interrupted when there is none, or only
@@ -113,7 +115,7 @@ func (c *Collection) Flush(t env.Task) error {
 }
 
 func (c *Collection) flush(t env.Task, table *catalog.Table) error {
-	if doc := c.cacheDoc(store.Latest); doc.covers(table.Version()) {
+	if doc := c.cacheDoc(store.Latest); doc.covers(table) {
 		return nil
 	}
 	for {
