@@ -117,6 +117,9 @@ func TestCauses(t *testing.T) {
 		Shard: "a", NS: "test.docs", Actor: trace.Donor, Migration: "m1",
 		State: trace.WritesBlocked,
 	}}
+	ofDatabase := happening{80, "a.0", trace.CriticalSectionEvent{
+		Shard: "a", NS: "test", Actor: trace.Donor, Migration: "p1", State: trace.ReadsBlocked,
+	}}
 	fault := happening{95, "", trace.FaultEvent{Number: 1, FaultKind: "error", Target: "a.0"}}
 	deposed := happening{95, "a.0", trace.SteppedDownEvent{Shard: "a", Term: 1}}
 	cleared := happening{80, "a.0", trace.MetadataClearedEvent{Shard: "a", NS: "test.docs"}}
@@ -141,6 +144,13 @@ func TestCauses(t *testing.T) {
 		"a version": {
 			[]happening{section, fault, deposed, cleared, ended(95, "a.0", "GetRoutingTable", "X")},
 			nil, refused("Find", "StaleConfig", current), refusedIdly,
+		},
+		"a version of a database": {
+			[]happening{section, ofDatabase}, nil, refused("Find", "StaleDbVersion", current),
+			refusedIdly,
+		},
+		"a section of the database": {
+			nil, []happening{ofDatabase}, refused("Find", "StaleConfig", current), refusedIdly,
 		},
 		"an older version": {nil, nil, refused("Find", "StaleConfig", older), ""},
 		"no primary": {

@@ -273,6 +273,8 @@ func (r *protocolSteps) learn(e *trace.Event) {
 			r.step(m, migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from:
 			r.step(m, migrationmodel.DonorLearnsItLost)
+		case e.Shard == m.to && owns && r.lostUnawares(m):
+			m.past(migrationmodel.RecipientLearnsItOwns) // what was read before that commit (H-21)
 		case e.Shard == m.to && owns:
 			r.step(m, migrationmodel.RecipientLearnsItOwns)
 		case e.Shard == m.to:

@@ -142,16 +142,23 @@ func (c *causes) passedOn(n *evidence, requests []string, since int64) bool {
 	return slices.ContainsFunc(requests, func(r string) bool { return n.handed[r] >= since })
 }
 
-// versionDiffers judges primaries only: on other members nobody announces who blocks requests.
+// versionDiffers judges primaries only: on other members nobody announces who blocks requests. The
+// critical section of a database blocks those for its unsharded collections.
 func (c *causes) versionDiffers(e *trace.Event, since int64) bool {
 	n := c.of(e.Node)
 	k := n.about(e.NS)
 	if len(e.Chunks) == 0 || !n.settledSince(since) || k.at >= since || len(k.chunks) == 0 ||
-		len(k.blocks) > 0 || k.changed >= since {
+		k.heldSince(since) {
+		return true
+	}
+	if e.Code() == "StaleDbVersion" && n.about(databaseOf(e.NS)).heldSince(since) {
 		return true
 	}
 	return e.Chunks[0].Epoch != k.chunks[0].Epoch || e.Chunks[0].Major != k.chunks[0].Major
 }
+
+// heldSince says whether a critical section is held, or was since a moment.
+func (k *knowledge) heldSince(t int64) bool { return len(k.blocks) > 0 || k.changed >= t }
 
 // notPrimary: who asks others on the way says so also when one of these has no primary; and who is
 // handing over does while it still leads.
@@ -177,8 +184,8 @@ func (c *causes) notPrimary(e *trace.Event, since int64) bool {
 func (c *causes) competes(e *trace.Event, since int64) bool {
 	n := c.of(e.Node)
 	k := n.about(e.NS)
-	if !c.unchanged(e.NS, since) || c.forbids[e.NS] || len(k.blocks) > 0 || k.changed >= since ||
-		k.at >= since || k.at == 0 {
+	if !c.unchanged(e.NS, since) || c.forbids[e.NS] || k.heldSince(since) || k.at >= since ||
+		k.at == 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.takes[e.Node], func(p *part) bool {
@@ -230,7 +237,7 @@ func (c *causes) elsewhere(e *trace.Event, since int64) bool {
 
 func (c *causes) learned(e *trace.Event, since int64) bool {
 	k := c.of(e.Node).about(e.NS)
-	return k.at >= since || k.changed >= since || len(k.blocks) > 0 || !c.unchanged(e.NS, since)
+	return k.at >= since || k.heldSince(since) || !c.unchanged(e.NS, since)
 }
 
 // recipientFails: a recipient gives up because its donor has, or another one leads, or the

@@ -25,6 +25,15 @@ func (o *Oracle) isUnfenced(id string) bool {
 	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool { return u.id == id })
 }
 
+// lostUnawares reports whether the recipient has lost a part of the range by a commit behind its
+// back.
+func (o *Oracle) lostUnawares(m *machine) bool {
+	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool {
+		d, former := u.damage, o.moves[u.id]
+		return former != nil && former.from == m.to && d.NS == m.ns && d.Min < m.max && m.min < d.Max
+	})
+}
+
 // unfencedCommit is a commit behind the donor's back, and what it may have damaged.
 type unfencedCommit struct {
 	id     string

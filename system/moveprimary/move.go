@@ -188,12 +188,17 @@ func (m *primaryMove) askForCopy(t env.Task) (*command.ClonedCatalogData, error)
 	})
 }
 
-// holds are the operations by which the critical section blocks every collection that moves, and
-// the database for those that would be made.
-func (m *primaryMove) holds(reads bool) []oplog.Op {
-	ops := []oplog.Op{m.s.shard.Hold(m.record.Database, m.holder(), reads)}
-	for _, c := range m.record.Collections {
-		ops = append(ops, m.s.shard.Hold(c.NS, m.holder(), reads))
+// held are the namespaces whose critical sections the move holds: every collection that moves, and
+// the database for what is no collection yet. The next primary may have made it while this one is
+// still asked for it.
+func (m *primaryMove) held() []string {
+	return append([]string{m.record.Database}, m.record.namespaces()...)
+}
+
+// holds are the operations by which the critical section blocks requests.
+func (m *primaryMove) holds(reads bool) (ops []oplog.Op) {
+	for _, ns := range m.held() {
+		ops = append(ops, m.s.shard.Hold(ns, m.holder(), reads))
 	}
 	return ops
 }

@@ -231,10 +231,9 @@ func (m *primaryMove) leave(t env.Task) error {
 }
 
 // unholds are the operations that undo holds.
-func (m *primaryMove) unholds() []oplog.Op {
-	ops := []oplog.Op{m.s.shard.Unhold(m.record.Database)}
-	for _, c := range m.record.Collections {
-		ops = append(ops, m.s.shard.Unhold(c.NS))
+func (m *primaryMove) unholds() (ops []oplog.Op) {
+	for _, ns := range m.held() {
+		ops = append(ops, m.s.shard.Unhold(ns))
 	}
 	return ops
 }

@@ -22,9 +22,7 @@ func (m *primaryMove) runUncoordinated(t env.Task) {
 	if m.over { // with its term
 		return
 	}
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).Leave(m.holder())
-	}
+	m.leaveSections()
 	if err != nil {
 		m.announce(trace.PrimaryAborted)
 	}
@@ -59,14 +57,14 @@ func (m *primaryMove) enterSection(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).EnterWrites(m.holder())
+	for _, ns := range m.held() {
+		m.s.shard.Collection(ns).EnterWrites(m.holder())
 	}
 	if err := m.at(t, failpoint.MovePrimaryBlockReads); err != nil {
 		return err
 	}
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).EnterReads(m.holder())
+	for _, ns := range m.held() {
+		m.s.shard.Collection(ns).EnterReads(m.holder())
 	}
 	return nil
 }
@@ -119,11 +117,15 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err
 	}
-	for _, c := range m.record.Collections {
-		m.s.shard.Collection(c.NS).Leave(m.holder())
-	}
+	m.leaveSections()
 	m.announce(trace.PrimaryCleaning)
 	return m.dropMoved(t)
+}
+
+func (m *primaryMove) leaveSections() {
+	for _, ns := range m.held() {
+		m.s.shard.Collection(ns).Leave(m.holder())
+	}
 }
 
 // clear makes requests read the catalog again.

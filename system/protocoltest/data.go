@@ -132,9 +132,11 @@ func (r *Rig) writeDirectly(l Line) error {
 // scan reads batch by batch, and shows in the end what it got.
 func (r *Rig) scan(l Line) error {
 	op := command.Find{
-		NS: Sharded, BatchSize: int(l.Number("batch", 4)), Secondary: l.Has("secondary"),
-		Concern: command.ReadConcern(l.Arg("concern", string(command.MajorityRead))),
-		At:      r.times[l.Arg("at", "")],
+		NS:        l.Arg("in", Sharded),
+		BatchSize: int(l.Number("batch", 4)),
+		Secondary: l.Has("secondary"),
+		Concern:   command.ReadConcern(l.Arg("concern", string(command.MajorityRead))),
+		At:        r.times[l.Arg("at", "")],
 	}
 	if l.Arg("min", "")+l.Arg("max", "") != "" {
 		op.Filter = raw(bson.D{{Key: "k", Value: bson.D{

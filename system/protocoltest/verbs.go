@@ -62,9 +62,9 @@ func (r *Rig) dataRequests() Verbs {
 		"statement": r.statement,
 		// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
 		"direct": r.writeDirectly,
-		// scan batch=4 concern=majority at=NAME secondary min=5 max=20: reads through a router,
-		// everything or a range. times=8: that often, and shows the last; then all that can be
-		// asked have been asked.
+		// scan batch=4 concern=majority at=NAME secondary min=5 max=20 in=test.plain: reads through
+		// a router, everything or a range. times=8: that often, and shows the last; then all that
+		// can be asked have been asked.
 		"scan": r.scan,
 		// watch NAME [after=TOKEN]: opens a change stream, from now on or behind a token.
 		"watch": r.watch,

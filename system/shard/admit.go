@@ -22,12 +22,28 @@ func (c *Collection) judge(place command.Placement, write bool) placementVerdict
 	switch {
 	case !place.Versioned:
 		return placementCurrent
-	case c.Phase().blocks(write):
+	case c.blockedBy(place, write) != nil:
 		return placementBlocked
 	case c.known == nil:
 		return placementShardOlder
 	}
 	return c.known.judge(place.Shard)
+}
+
+// blockedBy is the collection whose critical section holds such a request up, nil when none does. A
+// request for an unsharded collection is also held up by the section of its database: what is no
+// collection yet has no section of its own, and may be made on the next primary meanwhile.
+func (c *Collection) blockedBy(place command.Placement, write bool) *Collection {
+	if c.Phase().blocks(write) {
+		return c
+	}
+	if !place.Database {
+		return nil
+	}
+	if d := c.server.Collection(catalog.DatabaseOf(c.ns)); d.Phase().blocks(write) {
+		return d
+	}
+	return nil
 }
 
 // judge compares majors only: minors differ by splits and control chunks of the same ownership
@@ -97,7 +113,7 @@ func (c *Collection) admit(t env.Task, place command.Placement, write bool) erro
 	}
 	if v == placementBlocked {
 		stale := c.stale(place, v)
-		if err := c.awaitUnblocked(t, write); err != nil {
+		if err := c.blockedBy(place, write).awaitUnblocked(t, write); err != nil {
 			return err
 		}
 		return stale

@@ -26,18 +26,13 @@ func (s *Server) AcceptWrites(database, move string) {
 	}
 }
 
-// refused refuses writes while the primary of the database moves: all of them during the copy, and
-// then, when the collections that move have critical sections and the database is held, those that
-// would make another collection, which has neither a section nor a copy.
+// refused refuses writes to unsharded collections while their database is copied to another primary
+// shard. Later its critical section holds them up.
 func (c *Collection) refused(place command.Placement, write bool) error {
 	if !write || !place.Database {
 		return nil
 	}
-	database := catalog.DatabaseOf(c.ns)
-	move := c.server.moving[database]
-	if hold, held := c.server.recoverable(database); held && c.server.uuid(c.ns) == "" {
-		move = hold.Reason
-	}
+	move := c.server.moving[catalog.DatabaseOf(c.ns)]
 	if move == "" {
 		return nil
 	}

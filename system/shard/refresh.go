@@ -62,9 +62,12 @@ func (c *Collection) refresh(t env.Task) error {
 	if err := t.Point(failpoint.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
 		return err
 	}
-	if leads && !c.server.cfg.Member.Leading() {
-		// What was read may be older than what the next primary does.
-		return c.server.cfg.Member.NeedPrimary()
+	if leads {
+		// A primary of the past would take a range for its own that the next one has received, and
+		// answer majority reads as of a time at which it was elsewhere (protocol 3.4 step 3).
+		if err := c.server.cfg.Member.Confirm(t); err != nil {
+			return err
+		}
 	}
 	if c.clears != clears {
 		return errcode.New(errcode.Interrupted,
