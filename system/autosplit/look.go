@@ -18,7 +18,7 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 		return err
 	}
 	s.chunkBytes = policy.ChunkBytes
-	points, top, err := s.points(t, ns, chunk)
+	points, top, err := s.points(t, ns, chunk, policy.ChunkBytes)
 	if err != nil || len(points) == 0 {
 		return err
 	}
@@ -46,9 +46,10 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 
 // points says where to split, and which part to give away then. The parts aimed at are half as big
 // as a chunk, so that they have room to grow; two halves are no reason to split: between half and
-// the whole size a chunk is as it should be.
+// the whole size a chunk is as it should be. The size is what the config server said for this look:
+// another one that runs meanwhile may have been told of a newer.
 func (s *Splitter) points(
-	t env.Task, ns string, chunk catalog.Chunk,
+	t env.Task, ns string, chunk catalog.Chunk, chunkBytes int64,
 ) (points []key.Key, top key.Range, err error) {
 	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: ns}); err != nil {
 		return nil, top, err
@@ -57,7 +58,7 @@ func (s *Splitter) points(
 	points = splitvector.Points(index, splitvector.Request{
 		Range:      chunk.Range,
 		Collection: s.shard.Extent(ns),
-		ChunkBytes: s.chunkBytes / 2,
+		ChunkBytes: chunkBytes / 2,
 	})
 	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: ns}); err != nil || len(points) < 2 {
 		return nil, top, err
