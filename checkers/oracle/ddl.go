@@ -65,6 +65,18 @@ func (o *Oracle) followLives(e *trace.Event) {
 // for none.
 func (o *Oracle) Incarnation(ns string) uint64 { return max(o.drops[ns], o.lives[ns]) }
 
+// Identities says how the oracle gets to know the identity under which a member has the collection
+// of a name, "" when it has none; without it, a shard is taken to have what the catalog names.
+func (o *Oracle) Identities(of func(node, ns string) string) { o.identity = of }
+
+// hasFormer reports whether what a migration does is about an earlier collection of the name, and
+// its shard has that one still: a shard drops or replaces it after the catalog did (protocol 10.3).
+func (o *Oracle) hasFormer(e *trace.Event) bool {
+	m := o.moves[e.Migration()]
+	return m != nil && m.life != o.lives[e.NS] && m.identity != "" &&
+		m.identity == o.identity(e.Node, e.NS)
+}
+
 func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	if e.Kind != trace.Applied || !o.world.Set(e.Shard).Leads(e) {
 		return
@@ -82,7 +94,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 		}
 	case trace.RangeDeleter, trace.Recipient:
 		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 &&
-			m.life != o.lives[e.NS] {
+			m.life != o.lives[e.NS] && !o.hasFormer(e) {
 			signature, did := copiedAnother, "copied"
 			if e.Actor == trace.RangeDeleter {
 				signature, did = deletedAnother, "deleted"

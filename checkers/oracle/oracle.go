@@ -92,6 +92,8 @@ type Oracle struct {
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.
 	lives map[string]uint64
+	// identity is that under which a member has the collection of a name.
+	identity func(node, ns string) string
 	// same are the major versions from which on a shard has had the same ranges, by namespace.
 	same map[string]map[string]uint32
 	// forbids says of which namespaces a majority of the config server forbids migrations.
@@ -159,6 +161,7 @@ func New(key func(string) string) *Oracle {
 
 		lastExecuted: map[string]*execution{},
 		lives:        map[string]uint64{},
+		identity:     func(string, string) string { return "" },
 		forbids:      map[string]bool{},
 		same:         map[string]map[string]uint32{},
 		layouts:      map[string]layout{},

@@ -13,8 +13,10 @@ type move struct {
 	from, to         string
 	// request is the name under which it was asked for.
 	request string
-	// began is the step at which its donor knew the collection, life that at which this was made.
+	// began is the step at which its donor knew the collection, life that at which this was made,
+	// identity the one under which the donor had it.
 	began, life uint64
+	identity    string
 	// nameless says that there was no collection of that name then: it is about the one that its
 	// donor finds when it begins to clone, with the placement (protocol 5).
 	nameless bool
@@ -97,11 +99,11 @@ func (o *Oracle) follow(e *trace.Event) {
 		m := o.move(e.Migration())
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
 		if m.began == 0 && e.Kind == trace.DonorAdvanced {
-			m.began, m.life = e.Step, o.lives[e.NS]
+			m.began, m.life, m.identity = e.Step, o.lives[e.NS], o.identity(e.Node, e.NS)
 			m.nameless = o.world.Latest(e.NS) == nil
 		}
 		if m.nameless && e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
-			m.nameless, m.life = false, o.lives[e.NS]
+			m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)
 		}
 		if e.Kind == trace.MigrationRequested {
 			m.request = e.Request()

@@ -45,7 +45,8 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 		!o.world.Set(e.Shard).Leads(e) {
 		return
 	}
-	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard {
+	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard &&
+		!o.hasFormer(e) {
 		o.wrongDeletion(e, deletedOwned,
 			fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
 	}

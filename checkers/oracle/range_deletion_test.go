@@ -74,3 +74,27 @@ func TestCleanUp(t *testing.T) {
 		})
 	}
 }
+
+// A shard replaces its collection after the catalog did. Until then it deletes what it has given
+// away of the former one; afterwards that would be another's.
+func TestDeletionsOfFormerCollections(t *testing.T) {
+	for name, c := range map[string]struct {
+		identity string // that of the shard's collection, when the deletion comes
+		key      string
+		want     verdict.Signature
+	}{
+		"it has the former one still":     {"former", "z", ""},
+		"which it would own in the next":  {"former", "c", ""},
+		"it has the next one":             {"next", "z", deletedAnother},
+		"it has the next one and owns it": {"next", "c", deletedOwned},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, has := script{o: New(nil)}, "former"
+			s.o.Identities(func(string, string) string { return has })
+			s.lines(t, dropped+again)
+			has = c.identity
+			s.lines(t, "clean a.0 1 2 "+c.key+" - m1")
+			expectSignature(t, s.o, c.want)
+		})
+	}
+}

@@ -160,3 +160,17 @@ func (c *cluster) extent(node, ns string) (x balance.Extent, hashed, known bool)
 	}
 	return x, hashed, true
 }
+
+// identity is that under which a member has the collection of a name, "" when it has none.
+func (c *cluster) identity(node, ns string) string {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return ""
+	}
+	options, _ := m.Store().Options(ns)
+	uuid, _, err := store.DecodeOptions(options)
+	if err != nil {
+		return ""
+	}
+	return uuid
+}

@@ -89,6 +89,7 @@ func (s supposing) Start(setup target.Setup) (target.System, error) {
 	second.Limit(c.limits)
 	second.Views(c.view)
 	second.Extents(c.extent)
+	second.Identities(c.identity)
 	return &supposed{c, second, s.rates, map[string]map[string][]string{}}, nil
 }
 
