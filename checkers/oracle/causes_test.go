@@ -134,6 +134,9 @@ func TestCauses(t *testing.T) {
 		Shard: "config", Term: 1, Index: 3, NS: "test.docs", Why: "merge",
 		Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "a", Major: 1, Minor: 3, Epoch: "e"}},
 	}
+	primaryMoves := happening{96, "a.0", trace.PrimaryMovingEvent{
+		Shard: "a", Peer: "b", NS: "test", Migration: "p", Phase: trace.PrimaryCleaning,
+	}}
 	named := placed("a", "", "m")[0]
 	for name, c := range map[string]struct {
 		caused []happening // each alone is cause enough
@@ -216,12 +219,13 @@ func TestCauses(t *testing.T) {
 			},
 			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
 		},
+		"a refresh that is interrupted": {
+			[]happening{primaryMoves},
+			nil, refused("ShardsvrMoveRange", "Interrupted"), refusedIdly,
+		},
 		"a recipient that fails": {
 			[]happening{
-				{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded,
-				{96, "a.0", trace.PrimaryMovingEvent{
-					Shard: "a", Peer: "b", NS: "test", Migration: "p", Phase: trace.PrimaryCleaning,
-				}},
+				{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded, primaryMoves,
 			},
 			[]happening{recipient(50, trace.RecipientClone)},
 			refused("RecvChunkStatus", "WriteConcernFailed"), refusedIdly,

@@ -235,9 +235,11 @@ func (c *causes) elsewhere(e *trace.Event, since int64) bool {
 	})
 }
 
+// learned: a shard that gives its database away forgets what it was just reading.
 func (c *causes) learned(e *trace.Event, since int64) bool {
-	k := c.of(e.Node).about(e.NS)
-	return k.at >= since || k.heldSince(since) || !c.unchanged(e.NS, since)
+	n := c.of(e.Node)
+	k := n.about(e.NS)
+	return n.about(databaseOf(e.NS)).at >= since || k.at >= since || k.heldSince(since) || !c.unchanged(e.NS, since)
 }
 
 // recipientFails: a recipient gives up because its donor has, or another one leads, or the
