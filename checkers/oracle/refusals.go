@@ -239,7 +239,8 @@ func (c *causes) elsewhere(e *trace.Event, since int64) bool {
 func (c *causes) learned(e *trace.Event, since int64) bool {
 	n := c.of(e.Node)
 	k := n.about(e.NS)
-	return n.about(databaseOf(e.NS)).at >= since || k.at >= since || k.heldSince(since) || !c.unchanged(e.NS, since)
+	return n.about(databaseOf(e.NS)).at >= since || k.at >= since || k.heldSince(since) ||
+		!c.unchanged(e.NS, since)
 }
 
 // recipientFails: a recipient gives up because its donor has, or another one leads, or the
