@@ -14,9 +14,9 @@ type WholeParams struct {
 	// Count operations are spread over the time from Start to End.
 	Count      int
 	Start, End time.Duration
-	// Moves are migrations of the collection: half of the operations start when one of them is
-	// about to begin or has just begun.
-	Moves []scenario.Migration
+	// Moves are when migrations of the collection start, or moves of the primary that has it: half
+	// of the operations start when one of them is about to begin or has just begun.
+	Moves []time.Duration
 	// Scans are when queries of the collection start: of the other operations, some start while one
 	// of them has read little.
 	Scans []time.Duration
@@ -105,7 +105,7 @@ func (p *WholeParams) gap() time.Duration { return (p.End - p.Start) / time.Dura
 // moment is when the operation with that number starts.
 func (p *WholeParams) moment(n int, pick func(what string, of int) int) time.Duration {
 	if len(p.Moves) > 0 && pick("meets", 2) == 0 {
-		return max(0, p.Moves[pick("move", len(p.Moves))].At+
+		return max(0, p.Moves[pick("move", len(p.Moves))]+
 			time.Duration(pick("into", 60)-20)*time.Millisecond)
 	}
 	if len(p.Scans) > 0 && pick("meets a query", 3) == 0 {

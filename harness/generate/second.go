@@ -66,7 +66,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 			Count:   keyed.Pick(own, "wholes", 1, 2, 3, 5),
 			Start:   warmUp,
 			End:     z.span,
-			Moves:   moves,
+			Moves:   migrationTimes(moves),
 			Scans:   scanTimes(ops),
 			Drops:   keyed.Pick(own, "drops", 0, 0, 50, 100),
 			FirstID: next + z.ops,
@@ -82,6 +82,14 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	}
 	s.Ops, s.Migrations = append(s.Ops, ops...), append(s.Migrations, moves...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// migrationTimes are when migrations start.
+func migrationTimes(moves []scenario.Migration) (times []time.Duration) {
+	for _, m := range moves {
+		times = append(times, m.At)
+	}
+	return times
 }
 
 // scanTimes are when queries of many documents start.

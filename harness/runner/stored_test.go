@@ -53,15 +53,15 @@ func TestStories(t *testing.T) {
 
 // weaknesses are what stories are there to show, most of them of 4.2; all others show none.
 var weaknesses = map[string][]string{
-	"error-before-the-deletion-begins": {verdict.LeakedOrphans.Name},
-	"executed-twice":                   {verdict.ExecutedTwice.Name},
-	"given-up-before-its-range-moved":  {verdict.ExecutedTwice.Name},
-	"older-executed-twice":             {verdict.ExecutedTwice.Name},
-	"seen-before-its-answer":           {verdict.ExecutedTwice.Name},
-	"older-late-commit":                {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
-	"older-late-commit-of-two":         {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
-	"older-orphans-leaked":             {verdict.LeakedOrphans.Name},
-	"stream-after-an-unfenced-commit":  {verdict.UnfencedCommit.Name},
+	"error-before-the-deletion-begins":      {verdict.LeakedOrphans.Name},
+	"executed-twice":                        {verdict.ExecutedTwice.Name},
+	"older-statement-after-its-range-moved": {verdict.ExecutedTwice.Name},
+	"older-executed-twice":                  {verdict.ExecutedTwice.Name},
+	"seen-before-its-answer":                {verdict.ExecutedTwice.Name},
+	"older-late-commit":                     {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
+	"older-late-commit-of-two":              {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
+	"older-orphans-leaked":                  {verdict.LeakedOrphans.Name},
+	"stream-after-an-unfenced-commit":       {verdict.UnfencedCommit.Name},
 }
 
 // TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of

@@ -195,6 +195,7 @@ faults-end 3s
 limit 5m
 collection test.docs ranged keys=4 preload=4 bounds=2
 set writeConcernTimeoutMillis 100ms
+op 3 at 20ms client 0 read test.docs k=1
 op 1 at 150ms client 0 write test.docs k=1 v=w1
 op 2 at 160ms client 0 update test.docs k=1 v=w2
 fault 1 at 100ms isolated-primary shard-a.primary for 2s

@@ -1,0 +1,76 @@
+package generate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+const (
+	// unshardedShare is how many percent of the scenarios have an unsharded collection whose
+	// primary moves.
+	unshardedShare = 15
+	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
+	unshardedKeys, unshardedOps = 8, 60
+	unshardedNamespace          = "test.plain"
+)
+
+// addUnsharded puts an unsharded collection into the same database, and has its primary move while
+// clients use it. In 4.2, which loses what is written meanwhile (protocol 15), they use it when all
+// is over.
+func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
+	c := scenario.Collection{
+		NS:        unshardedNamespace,
+		Unsharded: true,
+		Keys:      unshardedKeys,
+		Preload:   unshardedKeys / 2,
+	}
+	s.Collections = append(s.Collections, c)
+	moves := keyed.Pick(d, "primaries", 2, 4, 6)
+	s.Primaries = workloads.DrawPrimaries(d.IntN, workloads.PrimaryParams{
+		Database: catalog.DatabaseOf(c.NS),
+		Shards:   size.topology.Shards,
+		Count:    moves,
+		Start:    warmUp,
+		Gap:      (size.span - warmUp) / time.Duration(moves),
+		FirstID:  1,
+	})
+	if s.Protocol != "4.2" {
+		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
+			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
+			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
+		}, workloads.Standard())...)
+		changeUnsharded(d.Fork(0x75), s, size)
+	}
+}
+
+// changeUnsharded has an unsharded collection dropped, made again and indexed in some scenarios.
+func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
+	if !own.Chance("whole", 50) {
+		return
+	}
+	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, workloads.WholeParams{
+		NS:      unshardedNamespace,
+		Clients: size.topology.Clients,
+		Count:   keyed.Pick(own, "wholes", 1, 2, 3),
+		Start:   warmUp,
+		End:     size.span,
+		Moves:   primaryTimes(s.Primaries),
+		Drops:   keyed.Pick(own, "drops", 0, 50, 100),
+		FirstID: len(s.Ops) + 1,
+	})...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// primaryTimes are when moves of a primary start.
+func primaryTimes(moves []scenario.MovePrimary) (times []time.Duration) {
+	for _, m := range moves {
+		times = append(times, m.At)
+	}
+	return times
+}
