@@ -28,6 +28,8 @@ type Progress struct {
 	// Unfinished is what has not ended, Waiting what the tasks that were left wait for.
 	Unfinished []Unfinished
 	Waiting    []Wait
+	// Idle: it ended before the time limit, as nothing was left to happen.
+	Idle bool
 }
 
 // Unfinished is something that has not ended: a sentence about it, the namespace if it belongs to
@@ -59,6 +61,9 @@ func (p *Progress) Check() verdict.Verdict {
 // because is a chain of waits, and how many other tasks there are.
 func (p *Progress) because(chain []string) []string {
 	because := []string{"all faults had been repaired, and the time limit had passed"}
+	if p.Idle {
+		because[0] = "all faults had been repaired, and nothing was left to happen"
+	}
 	because = append(because, chain...)
 	var others []string
 	for i := range p.Waiting {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,40 @@ func (f *runFlags) seedFlags(c *cobra.Command) {
 	f.protocolFlag(c)
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
 	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms enables a failpoint")
+}
+
+// drawnBy names what draws the scenarios: a profile, behind the target if one is named.
+func (f *runFlags) drawnBy() string {
+	if f.of != "" {
+		return f.of + "/" + f.profile
+	}
+	return f.profile
+}
+
+// repeat is a command on a scenario that was drawn or changed by the same flags.
+func (f *runFlags) repeat(verb, what string) string {
+	words := []string{verb}
+	if f.of != "" {
+		words = append(words, "--target", f.of)
+	}
+	if f.protocol != "both" {
+		words = append(words, "--protocol", f.protocol)
+	}
+	for _, s := range f.set {
+		words = append(words, "--set '"+s+"'")
+	}
+	for _, s := range f.failpoint {
+		words = append(words, "--failpoint '"+s+"'")
+	}
+	return commandLine(append(words, what)...)
+}
+
+// repeatOn is a command on a file, or on a seed by its profile.
+func (f *runFlags) repeatOn(verb, what string) string {
+	if _, no := os.Stat(what); no != nil && f.profile != "mixed" {
+		what = "--profile " + f.profile + " " + what
+	}
+	return f.repeat(verb, what)
 }
 
 func (f *runFlags) protocolFlag(c *cobra.Command) {

@@ -79,7 +79,7 @@ func (r *remembering) open(f *runFlags, notes io.Writer) (err error) {
 	for _, s := range extra {
 		set = append(set, s.Name+"="+s.Value)
 	}
-	plan := campaign.Plan{Build: buildName(), First: f.first, Profile: f.profile,
+	plan := campaign.Plan{Build: buildName(), First: f.first, Profile: f.drawnBy(),
 		Protocol: f.protocol, Set: set}
 	if r.campaign, err = rundir.OpenJournal(path, plan.Title()); err != nil {
 		return err

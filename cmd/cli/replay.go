@@ -105,7 +105,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) (end error) {
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n",
 			s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
-		noteFailure(c, r, saved, commandLine("replay", what))
+		noteFailure(c, r, saved, f.repeatOn("replay", what))
 		if f.explain {
 			fmt.Fprintln(out, "  Passing   there is no failure to explain")
 		}
@@ -166,8 +166,8 @@ func interrupted(c *cobra.Command) func() bool {
 func (f *replayFlags) where(c *cobra.Command, r *runner.Result, what string) explain.Where {
 	w := explain.Where{
 		Folder: what,
-		Replay: []string{commandLine("replay", what)},
-		Step:   commandLine("step", what),
+		Replay: []string{f.repeatOn("replay", what)},
+		Step:   f.repeatOn("step", what),
 	}
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}

@@ -90,7 +90,7 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 	if err := put(c, file, page, err); err != nil {
 		return err
 	}
-	one := caseOf(r, saved, []string{commandLine("replay", what)})
+	one := caseOf(r, saved, []string{f.repeatOn("replay", what)})
 	one.Page = file
 	results.Of(c.Context()).Add(one)
 	return exitWith(code)
@@ -181,13 +181,13 @@ func (f *reportFlags) pageOf(
 	c *cobra.Command, r *runner.Result, what, saved string,
 ) ([]byte, error) {
 	p := harness.Page{Run: r, Build: versionText(), Commands: []string{
-		commandLine("replay", what), commandLine("step", what),
+		f.repeatOn("replay", what), f.repeatOn("step", what),
 	}}
 	if r.Passed() {
 		return harness.Report(p)
 	}
-	p.Commands = append(p.Commands, commandLine("step", what, "--at here --show all"),
-		commandLine("shrink", what))
+	p.Commands = append(p.Commands, f.repeatOn("step", what)+" --at here --show all",
+		f.repeatOn("shrink", what))
 	if f.tries > 0 {
 		p.Nearest = explain.FindNearestPassing(r, nil, f.tries, interrupted(c))
 	}

@@ -72,6 +72,7 @@ and the same flags; its summary covers all parts.`,
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
 		"how scenarios are generated from seeds; see: "+programName()+" list profiles")
+	c.Flags().StringVar(&f.of, "target", "", "the system under test, when the program has several")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
@@ -379,15 +380,5 @@ func (f *runFlags) saveNew(s *scenario.Scenario, name string) (*runner.Result, s
 }
 
 func (f *runFlags) replayCommand(seed uint64) string {
-	command := commandLine("replay", "--profile", f.profile)
-	if f.protocol != "both" {
-		command += " --protocol " + f.protocol
-	}
-	for _, s := range f.set {
-		command += fmt.Sprintf(" --set '%s'", s)
-	}
-	for _, s := range f.failpoint {
-		command += fmt.Sprintf(" --failpoint '%s'", s)
-	}
-	return fmt.Sprintf("%s %d", command, seed)
+	return f.repeat("replay", fmt.Sprintf("--profile %s %d", f.profile, seed))
 }

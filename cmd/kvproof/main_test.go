@@ -9,9 +9,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	scripttest.Main(m, scripttest.Program{Name: "kvproof", Main: func() int {
-		return cli.Main(kvtarget.Target{}, kvtarget.Target{ForgetsChanges: true})
-	}})
+	scripttest.Main(m, scripttest.Program{
+		Name: "kvproof", Main: func() int { return cli.Main(kvtarget.All()...) },
+	})
 }
 
 // TestScript finds the planted bug of the example store with the commands of shardproof.

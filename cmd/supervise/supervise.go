@@ -118,10 +118,15 @@ func harnessFailed(what string, err error) int {
 // graceful is how long a command that was interrupted may take to report and to save.
 const graceful = 10 * time.Second
 
+// echo is how long one interruption may take to arrive twice: a terminal, and timeout(1), send it
+// to all processes of a command, and the supervisor passes it on.
+const echo = time.Second
+
 // Obey ends the process when it does not end by itself after it was interrupted, or when it is
 // interrupted a second time.
 func Obey(interrupted <-chan struct{}) {
 	<-interrupted
+	time.Sleep(echo)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	select {

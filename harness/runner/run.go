@@ -90,6 +90,8 @@ type run struct {
 	// from before there was a system to judge them.
 	stirred bool
 	early   []trace.Event
+	// nothingLeft is set when the world is idle although something is outstanding.
+	nothingLeft bool
 }
 
 // recorded is what the built-in observers have recorded; nil for what was not asked for.
@@ -228,14 +230,15 @@ func (r *run) settle() {
 func answerTime(s *scenario.Scenario) time.Duration { return s.Limit / 9 }
 
 // rest waits until clients can be served, nothing is outstanding, and no server works on what its
-// client has given up.
+// client has given up. In an idle world, where nothing will ever happen, it waits for nothing.
 func (r *run) rest() {
 	busy := func() bool {
 		return !r.system.Ready() || len(r.system.Outstanding()) > 0 || r.world.Serving()
 	}
 	for r.world.Now() < r.deadline && busy() {
 		next := min(r.world.Now().Add(pollEvery), r.deadline)
-		if why := r.world.Run(nil, next); why == sim.Broken || why == sim.Exhausted {
+		if why := r.world.Run(nil, next); why != sim.TimeUp {
+			r.nothingLeft = why == sim.Idle
 			return
 		}
 	}

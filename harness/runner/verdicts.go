@@ -81,7 +81,7 @@ func (r *run) verdicts(result *Result) []checkers.Verdict {
 	}
 	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
-		Unfinished: r.checks.unfinished, Waiting: r.checks.waiting,
+		Unfinished: r.checks.unfinished, Waiting: r.checks.waiting, Idle: r.nothingLeft,
 	}
 	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.checks.audits {

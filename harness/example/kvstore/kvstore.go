@@ -67,6 +67,9 @@ type Config struct {
 	// ForgetsChanges plants a bug: what was written during the copy is taken off the list when it
 	// is first sent, so that nothing is left to be sent again when that was lost.
 	ForgetsChanges bool
+	// AsksOnce plants another: the source of a movement asks the directory only once how it has
+	// ended, so that the movement stays open if that request is lost.
+	AsksOnce bool
 }
 
 // Owned is a range [Min, Max) and the shard that owns it. The smallest and the largest number are

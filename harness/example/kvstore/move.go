@@ -177,8 +177,12 @@ func (s *Server) end(out *outgoing) {
 		return
 	}
 	out.ending = true
+	ask := insist[Table]
+	if s.config.AsksOnce {
+		ask = call[Table] // the bug
+	}
 	s.node.Spawn(nil, "end of a movement", func(t env.Task) {
-		table, err := insist[Table](t, Directory, &Fetch{Fence: true})
+		table, err := ask(t, Directory, &Fetch{Fence: true})
 		if err != nil || s.writes.take(t) != nil {
 			return
 		}

@@ -30,8 +30,8 @@ import (
 
 // Target is the example store. The zero Target is the store as it should be.
 type Target struct {
-	// ForgetsChanges plants the bug of kvstore.Config.
-	ForgetsChanges bool
+	// ForgetsChanges and AsksOnce plant the bugs of kvstore.Config.
+	ForgetsChanges, AsksOnce bool
 }
 
 var messages = faults.DeclareMessages(map[string]faults.Message{
@@ -44,16 +44,24 @@ var messages = faults.DeclareMessages(map[string]faults.Message{
 	"Assign":  {Role: faults.Commit},
 })
 
-// Describe is what is known of the store before it is started. The store with the bug has a name of
-// its own, so that its failures are replayed on it.
-func (of Target) Describe() *target.Description {
-	if of.ForgetsChanges {
-		return forgetful
+// All is the store as it should be, and with each of its planted bugs and both.
+func All() []target.Target {
+	return []target.Target{
+		Target{}, Target{ForgetsChanges: true}, Target{AsksOnce: true},
+		Target{ForgetsChanges: true, AsksOnce: true},
 	}
-	return sound
 }
 
-var sound, forgetful = describe("kvstore"), describe("kvstore-forgetful")
+// Describe is what is known of the store before it is started. The store with a bug has a name of
+// its own, so that its failures are replayed on it.
+func (of Target) Describe() *target.Description { return descriptions[of] }
+
+var descriptions = map[Target]*target.Description{
+	{}:                                     describe("kvstore"),
+	{ForgetsChanges: true}:                 describe("kvstore-forgetful"),
+	{AsksOnce: true}:                       describe("kvstore-hasty"),
+	{ForgetsChanges: true, AsksOnce: true}: describe("kvstore-forgetful-and-hasty"),
+}
 
 func describe(name string) *target.Description {
 	d := description
@@ -125,6 +133,7 @@ func (of Target) Start(setup target.Setup) (target.System, error) {
 		Table:          firstTable(&c),
 		Pairs:          make(map[int64]string),
 		ForgetsChanges: of.ForgetsChanges,
+		AsksOnce:       of.AsksOnce,
 	}
 	for n := range int64(c.Preload) {
 		k.config.Pairs[n] = histories.PreloadValue(n)
