@@ -140,10 +140,11 @@ func (r *Round) Single(choice Choice) string {
 	return ""
 }
 
-// Request is what the request for a choice has to say, beside what moves and for chunks of that
-// size; single means that a shard has asked for it, which forces nothing.
-func (r *Round) Request(choice Choice, single bool, chunkBytes int64) string {
-	forced := r.Forced && !single
+// Request is what the request for a choice has to say, beside what moves, by settings as they are
+// in another state and for chunks of that size; single means that a shard has asked for it, which
+// forces nothing.
+func (r *Round) Request(choice Choice, single bool, settings *Round, chunkBytes int64) string {
+	forced := settings.Forced && !single
 	c := r.collection(choice.NS)
 	if c == nil {
 		return ""
@@ -151,7 +152,7 @@ func (r *Round) Request(choice Choice, single bool, chunkBytes int64) string {
 	if from := r.shard(choice.From); r.BySize && !r.AtRandom && !c.Defragment && from != nil {
 		forced = forced || from.Draining
 	}
-	return Asking(r.WaitForDelete, forced, r.Throttle, chunkBytes)
+	return Asking(settings.WaitForDelete, forced, settings.Throttle, chunkBytes)
 }
 
 // Asking is the options of a request of the balancer.

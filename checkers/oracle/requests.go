@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// expect says what the request may say: the settings of a round are read before it begins, and
-// those of its collection when it has chosen.
+// expect says what the request may say: the settings of a round are read before it begins, then what
+// shards there are, and the settings of its collection when it has chosen.
 func (c *chosen) expect(states []*balance.Round, single bool) {
 	c.chunkBytes = append(c.chunkBytes, balance.ChunkSizes(c.NS, states)...)
 	for _, state := range states {
@@ -20,8 +20,10 @@ func (c *chosen) expect(states []*balance.Round, single bool) {
 		}
 	}
 	for _, state := range states {
-		for _, bytes := range c.chunkBytes {
-			c.asking = append(c.asking, state.Request(c.Choice, single, bytes))
+		for _, settings := range states {
+			for _, bytes := range c.chunkBytes {
+				c.asking = append(c.asking, state.Request(c.Choice, single, settings, bytes))
+			}
 		}
 	}
 	slices.Sort(c.asking)

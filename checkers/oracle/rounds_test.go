@@ -280,3 +280,20 @@ func TestSplits(t *testing.T) {
 		})
 	}
 }
+
+// The settings of the balancer and the shards of a round may be of two states, if both were in
+// force while it was made.
+func TestRequestOfTwoStates(t *testing.T) {
+	early, late := uneven(), uneven()
+	early.BySize, late.BySize = true, true
+	early.Throttle, late.Throttle = "none", "majority"
+	early.Shards[0].Draining = true
+	c := &chosen{Choice: balance.Choice{NS: "test.docs", Min: "\x00", Max: "g", From: "a", To: "b"}}
+	c.expect([]*balance.Round{early, late}, false)
+	if want := balance.Asking(false, true, "majority", 100); !slices.Contains(c.asking, want) {
+		t.Errorf("%q lacks %q", c.asking, want)
+	}
+	if none := balance.Asking(true, true, "majority", 100); slices.Contains(c.asking, none) {
+		t.Errorf("%q has %q, which no state says", c.asking, none)
+	}
+}
