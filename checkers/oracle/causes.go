@@ -257,19 +257,6 @@ func (c *causes) noteCall(e *trace.Event) {
 	}
 }
 
-// noteAnswer notes the end of a migration for its donor, which may have waited for the deletion.
-func (c *causes) noteAnswer(e *trace.Event) {
-	if e.Code() == "ConflictingOperationInProgress" {
-		return // of another request, which found this migration in its way
-	}
-	for _, p := range c.takes[e.Node] {
-		// The request for a migration came before the migration was over.
-		if p.donor && e.Arrived() < p.over && p.answered == 0 && isListed(moves, e.Asked()) {
-			p.answered = e.At
-		}
-	}
-}
-
 // takePart follows the migrations of a node.
 func (c *causes) takePart(e *trace.Event) {
 	var p *part

@@ -179,6 +179,22 @@ func TestCauses(t *testing.T) {
 			},
 			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), refusedIdly,
 		},
+		"a migration of which only an answer failed": {
+			nil, []happening{
+				donor(50, trace.DonorCreated),
+				{55, "config.0", trace.CatalogWrittenEvent{
+					Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: "move m1",
+					Chunks: []trace.Chunk{{Min: "", Max: "m", Shard: "b", Major: 2, Epoch: "e"}},
+				}},
+				{56, "config.0", trace.MajorityEvent{Shard: "config", Term: 1, Index: 2}},
+				donor(60, trace.DonorDone),
+				{70, "a.0", trace.AnsweredEvent{
+					Peer: "config.0", NS: "test.docs", Request: "ShardsvrMoveRange",
+					Code: "WriteConcernFailed", Arrived: 40 * ms,
+				}},
+			},
+			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), "",
+		},
 		"a migration whose donor deletes the range": {
 			nil, []happening{
 				donor(50, trace.DonorCreated), donor(60, trace.DonorDone), answeredMove(75, 70),

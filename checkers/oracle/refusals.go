@@ -196,6 +196,21 @@ func (c *causes) competes(e *trace.Event, since int64) bool {
 	})
 }
 
+// noteAnswer notes the end of a migration for its donor, which may have waited for the deletion. An
+// error after a commit may be that of a request which only waited for it, while the donor goes on.
+func (c *causes) noteAnswer(e *trace.Event) {
+	if e.Code() == "ConflictingOperationInProgress" {
+		return // of another request, which found this migration in its way
+	}
+	for _, p := range c.takes[e.Node] {
+		// The request for a migration came before the migration was over.
+		if p.donor && e.Arrived() < p.over && p.answered == 0 && isListed(moves, e.Asked()) &&
+			(e.Code() == "" || c.move(p.id).committed == 0) {
+			p.answered = e.At
+		}
+	}
+}
+
 // donated is the newest migration of which the node is the donor.
 func (c *causes) donated(node string) *part {
 	for _, p := range slices.Backward(c.takes[node]) {

@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// expect says what the request may say: the settings of a round are read before it begins, then what
-// shards there are, and the settings of its collection when it has chosen.
+// expect says what the request may say: the settings of a round are read before it begins, then
+// what shards there are, and the settings of its collection when it has chosen.
 func (c *chosen) expect(states []*balance.Round, single bool) {
 	c.chunkBytes = append(c.chunkBytes, balance.ChunkSizes(c.NS, states)...)
 	for _, state := range states {

@@ -110,6 +110,9 @@ func (p *clientPool) finalPass() (final []histories.Op) {
 	if !p.idle() || p.world.Err() != nil || p.world.Now() >= p.deadline {
 		return nil
 	}
+	if system, can := p.system.(target.Patient); can {
+		system.BePatient()
+	}
 	from := len(p.history.ops)
 	pushed := p.pushed()
 	for i := range p.sessions {

@@ -160,21 +160,45 @@ var patience = []struct {
 // can succeed: times that are too short, and one that waits for history as long as it may take to
 // catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
-	if before := o.settings; o.impatient == nil {
-		o.impatient = &before
-	}
+	o.keepImpatient()
 	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
 	for _, name := range o.Topology().ShardNames() {
 		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
 	}
 	for _, p := range patience {
-		now, _ := o.settings.Get(p.setting)
-		if wait, err := time.ParseDuration(now); err != nil {
-			panic(fmt.Sprintf("shardstore: setting %s is %q: %v", p.setting, now, err))
-		} else if wait < p.least {
+		if o.shorter(p.setting, p.least) {
 			o.set(t, o.Servers(), p.setting, p.least.String())
 		}
 	}
+}
+
+// BePatient gives clients time, which servers have no part in: where every write splits a chunk,
+// routers may need more than one try for it.
+func (c *cluster) BePatient() {
+	c.keepImpatient()
+	for _, p := range patience {
+		if own := p.setting == "socketTimeoutMS" || p.setting == "timeoutMS"; own &&
+			c.shorter(p.setting, p.least) {
+			if err := c.settings.Set(p.setting, p.least.String()); err != nil {
+				panic("shardstore: " + err.Error())
+			}
+		}
+	}
+}
+
+func (c *cluster) keepImpatient() {
+	if before := c.settings; c.impatient == nil {
+		c.impatient = &before
+	}
+}
+
+func (c *cluster) shorter(setting string, least time.Duration) bool {
+	now, _ := c.settings.Get(setting)
+	wait, err := time.ParseDuration(now)
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: setting %s is %q: %v", setting, now, err))
+	}
+	return wait < least
 }
 
 // set changes a setting of servers, now and for their processes that start later.

@@ -89,6 +89,12 @@ type System interface {
 	NewSurvey(node env.Node) Survey
 }
 
+// Patient is a System whose clients can be made patient: before the final pass, which shows that
+// every key can be read and written, and not how quickly.
+type Patient interface {
+	BePatient()
+}
+
 // Witness is a System that is shown every exchange between nodes, on the side of the node that
 // answers and on that of its caller. It changes nothing; what it keeps it copies.
 type Witness interface {

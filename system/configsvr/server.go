@@ -119,7 +119,13 @@ func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error 
 }
 
 // Majority waits until everything applied here so far is held by a majority: everything that an
-// answer rests on was read or written before.
+// answer rests on was read or written before. Where that is so already, as nothing had to be
+// written, it also waits for proof that this is the primary still: what a deposed one has read may
+// have been undone since.
 func (s *Server) Majority(t env.Task) error {
-	return s.member.Await(t, s.member.Applied(), command.Majority)
+	at := s.member.Applied()
+	if s.member.Committed().Index >= at.Index {
+		return s.member.Confirm(t)
+	}
+	return s.member.Await(t, at, command.Majority)
 }

@@ -95,7 +95,7 @@ func (r *Rig) statement(l Line) error {
 		case w.Retried:
 			r.Say("%s: ok, executed before%s", what, replaced(w))
 		default:
-			r.Say("%s: ok%s", what, replaced(w))
+			r.Say("%s: ok%s%s", what, replaced(w), doubt(w))
 		}
 	})
 	return nil
@@ -106,6 +106,13 @@ func replaced(w *command.Written) string {
 		return ""
 	}
 	return ", replaced " + w.Image.Lookup("v").StringValue()
+}
+
+func doubt(w *command.Written) string {
+	if w.ConcernError == "" {
+		return ""
+	}
+	return ", but " + w.ConcernError
 }
 
 // writeDirectly asks a shard itself, without a version.

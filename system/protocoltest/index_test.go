@@ -40,6 +40,7 @@ var chapters = []chapter{
 	{"13, 14. Administration of the cluster", []string{"../admin/testdata/13-administration"}},
 	{"14. The balancer", []string{"../balancer/testdata/14-balancer"}},
 	{"15. movePrimary", []string{"../moveprimary/testdata/15-move-primary"}},
+	{"16. Settings", []string{"../settings/testdata/walks/16-settings"}},
 	{"Hazards: recipes of two faults, and bugs that really shipped", []string{
 		"../migration/testdata/21-hazards",
 	}},
