@@ -21,8 +21,8 @@ type WholeParams struct {
 	// of them has read little.
 	Scans []time.Duration
 	// Drops is how many percent of them drop the collection; each drop is followed by the
-	// collection's return.
-	Drops int
+	// collection's creation, but for Implicit percent: then a write is to make it again.
+	Drops, Implicit int
 	// Other is a name that the collection gets, and loses again, in Renames percent of the
 	// operations.
 	Other   string
@@ -75,6 +75,10 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 			if p.Other != "" && pick("index of the other", 3) == 0 {
 				op.NS = p.Other
 			}
+			ops = p.again(append(ops, op), op, pick)
+			continue
+		}
+		if pick("made by a write", 100) < p.Implicit {
 			ops = p.again(append(ops, op), op, pick)
 			continue
 		}

@@ -84,6 +84,17 @@ func TestJudge(t *testing.T) {
 			coll:  balance.Collection{Zones: east},
 			right: []string{"c:x-y"}, mistake: []string{"a:x-v", "c:x-v", ""},
 		},
+		"zones one after the other": { // x could give to w then, but its zone has had its turn
+			chunks: "a:v c:x d:x e:x f:y g:y i:x j:w k:w l:w m:v n:v o:v p:v",
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "v"},
+				{Name: "w", Zones: []string{"east"}},
+				{Name: "x", Zones: []string{"east"}},
+				{Name: "y", Zones: []string{"east"}},
+			}},
+			coll:  balance.Collection{Zones: []balance.Zone{{Min: "c", Max: "i", Name: "east"}}},
+			right: []string{"a:v-y"}, mistake: []string{"", "c:x-w", "a:v-y c:x-w"},
+		},
 		"a busy shard": {
 			chunks: "a:x b:x c:x",
 			round: balance.Round{Shards: []balance.Shard{

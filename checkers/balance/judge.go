@@ -66,6 +66,7 @@ func (r *Round) judgeOne(
 			return fmt.Sprintf("%s moves, and what had to come was %s",
 				choice.show(show), o.text(show))
 		}
+		o.zone, _ = c.zoneOf(choice.Min, choice.Max)
 		used[choice.From], used[choice.To], before = true, true, &o
 	}
 	if o := r.next(c, used, before); !o.idle {

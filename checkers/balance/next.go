@@ -13,6 +13,8 @@ type options struct {
 	// idle says that no choice is required.
 	idle bool
 	why  reason
+	// zone is that of the choice that was made.
+	zone string
 }
 
 // reason is why something moves, the most urgent first.
@@ -41,14 +43,18 @@ func (r *Round) next(c *Collection, used taken, before *options) options {
 			continue
 		}
 		if any, idle := r.rescues(c, used, why == drains); len(any) > 0 {
-			return options{any, idle, why}
+			return options{any: any, idle: idle, why: why}
 		}
 	}
 	if !serves(tooMuch) {
 		return options{idle: true}
 	}
 	o := options{idle: true, why: tooMuch}
-	for _, zone := range c.zoneNames() {
+	zones := c.zoneNames()
+	if before != nil && before.why == tooMuch { // one after the other, and each once
+		zones = zones[slices.Index(zones, before.zone):]
+	}
+	for _, zone := range zones {
 		any, idle := r.levels(c, used, zone)
 		if o.any = append(o.any, any...); !idle {
 			o.idle = false

@@ -56,6 +56,7 @@ const (
 	RecipientFailsOver
 	// Of a primary that was deposed and does not know: what it sends may still count.
 	PastDonorAdvances
+	PastRecipientBegins
 	PastRecipientEnters
 	steps
 )
@@ -111,6 +112,7 @@ var stepNames = [steps]string{
 	RecipientServes:           "the recipient applies a client's write in the range",
 	RecipientFailsOver:        "the recipient has a new primary",
 	PastDonorAdvances:         "a deposed primary of the donor goes on",
+	PastRecipientBegins:       "a deposed primary of the recipient enters kReady",
 	PastRecipientEnters:       "a deposed primary of the recipient enters kEnteredCritSec",
 }
 

@@ -94,6 +94,7 @@ func recipientSteps42() []action {
 		does(RecipientCommitStarts, becomes(CommitStart), recipientIs(Steady), askedToTakeOver),
 		does(RecipientEnds, func(s *State) { s.Recipient, s.Answered = RecipientDone, true },
 			recipientIs(CommitStart)),
+		does(PastRecipientBegins, func(s *State) { s.Began = true }, placementTaken),
 		does(PastRecipientEnters, func(s *State) { s.Answered = true },
 			askedToTakeOver, recipientBegan),
 		does(RecipientFails, becomes(Failed), notEntered),

@@ -21,6 +21,7 @@ func recipientSteps() []action {
 		does(RecipientBlocks, nothing, theyBlock), // a new primary blocks from the beginning
 		does(RecipientEnters, func(s *State) { s.Recipient, s.Answered = Entered, true },
 			recipientIs(CommitStart), theyBlock),
+		does(PastRecipientBegins, func(s *State) { s.Began = true }, taskRecorded, notFenced),
 		does(PastRecipientEnters, func(s *State) { s.Answered = true }, heldForGood),
 		does(RecipientFails, becomes(Failed), notEntered, notResumed, receiptGone),
 		does(RecipientFails, becomes(Unwinding), notEntered, notResumed, receiptWritten),

@@ -37,6 +37,10 @@ func (s *Set) Remembers(e *trace.Event) bool {
 	return s.DurableHistory()[statementID(e)].Hash == uint64(e.Txn())
 }
 
+// IsOver reports whether the session of an execution has gone on to a later transaction: its client
+// will not repeat the statement.
+func (h History) IsOver(e *trace.Event) bool { return h.newest(statementID(e)) > uint64(e.Txn()) }
+
 // Refuses reports whether a majority would not execute the statement of an execution again.
 func (s *Set) Refuses(e *trace.Event) bool {
 	return s.DurableHistory().Refuses(statementID(e), Doc{Hash: uint64(e.Txn())})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // on is a database on shard a, with a document of an unsharded collection and one of a sharded.
@@ -85,5 +86,28 @@ func TestStepOraclesOfDatabases(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
+	}
+}
+
+// What a client has gone on from is of no use on the next primary, and of no harm either: it may
+// arrive until that is fenced. What it may repeat must be there before the commit.
+func TestHistoryAfterThePrimaryMoved(t *testing.T) {
+	const late = "plain import b.0 1 2 p s 5 0 p1"
+	for name, c := range map[string]struct {
+		before    string
+		signature verdict.Signature
+	}{
+		"of what its client may repeat": {"plain execute a.0 1 4 p s 5 0\n", lateHistory},
+		"of what its client has gone on from": {
+			"plain execute a.0 1 4 p s 5 0\nexecute a.0 1 5 c s 6 0\n", "",
+		},
+		"of nothing that is known": {"", lateHistory},
+	} {
+		s := script{o: New(nil)}
+		s.o.Observe(trace.PrimaryMovingEvent{
+			Shard: "a", Peer: "b", NS: "test", Migration: "p1",
+		}.Event())
+		s.lines(t, strings.Replace(movedPrimary, "plain block", c.before+"plain block", 1)+late)
+		t.Run(name, func(t *testing.T) { expectOf(t, s.o, fencingRule, c.signature) })
 	}
 }

@@ -70,7 +70,7 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 	case trace.Applied:
 		o.judgeLateWrite(e, m)
 	case trace.Executed:
-		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
+		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) && !o.neededByNobody(e) {
 			o.late(e, m, lateHistory,
 				fmt.Sprintf("%s recorded statement %d of session %s for migration %s",
 					e.Node, e.Statement(), e.Session(), m.id))
@@ -92,6 +92,13 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 					e.Node, m.id, e.Actor))
 		}
 	}
+}
+
+// neededByNobody: when its client has gone on, the primary of a database does not hand a statement
+// over any more. What it has sent before may arrive until it fences the next primary (protocol 15).
+func (o *Oracle) neededByNobody(e *trace.Event) bool {
+	p := o.primaries[e.Migration()]
+	return p != nil && o.world.Set(p.from).History().IsOver(e)
 }
 
 // judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that

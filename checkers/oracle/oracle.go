@@ -79,6 +79,8 @@ type Oracle struct {
 	unfenced  []unfencedCommit
 	primaries map[string]*primaryMove
 	homes     map[string]home
+	// lookedUp is what a node goes by in a collection.
+	lookedUp map[string]lookedUp
 	// executions are by session, transaction and statement, lastExecuted by shard and session; twice
 	// are those that happened again.
 	executions   map[string]*execution
@@ -151,6 +153,7 @@ func New(key func(string) string) *Oracle {
 		moves:      map[string]*move{},
 		primaries:  map[string]*primaryMove{},
 		homes:      map[string]home{},
+		lookedUp:   map[string]lookedUp{},
 		nodes:      map[string]*node{},
 		processes:  map[string]*process{},
 		down:       map[string]bool{},
@@ -256,7 +259,7 @@ func (o *Oracle) judgeCommit(w *model.Write) {
 	o.followReshape(w)
 	if id := w.Migration(); id != "" {
 		if m := o.move(id); m.committed == 0 {
-			m.committed = o.step
+			m.committed, m.confirmed = o.step, o.causes.now
 		}
 	}
 }

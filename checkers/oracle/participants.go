@@ -29,9 +29,12 @@ type move struct {
 	donor   map[string]model.Doc
 	// history is what the donor had on record of retryable writes when it blocked writes.
 	history model.History
-	// committed is the step at which a majority of the config server had it; decided what the donor
-	// persisted, and when.
+	// commit is the newest entry of the config server that commits it; committed is the step at
+	// which a majority had it, and confirmed when that was; decided what the donor persisted, and
+	// when.
+	commit    *trace.Event
 	committed uint64
+	confirmed int64
 	decided   trace.Decision
 	decision  uint64
 	// arrived is set when the recipient has everything that it was sent. reported is set when the
@@ -142,20 +145,25 @@ func (o *Oracle) follow(e *trace.Event) {
 			o.move(e.Migration()).followTask(e)
 		}
 	case trace.CriticalSection:
+		o.noteUnread(e)
 		o.followSection(e)
+	case trace.CallEnded, trace.MetadataInstalled, trace.MetadataCleared:
+		o.lookUp(e)
 	case trace.RecipientAdvanced:
-		if m := o.moves[e.Migration()]; m != nil && e.RecipientState() == trace.RecipientDone {
-			m.arrived = true
-		}
-		o.node(e.Node).receive(reception{
-			e.Migration(), e.NS, e.Min, e.Max, e.RecipientState(),
-		})
+		o.followReception(e)
 	case trace.CursorOpened:
 		o.openCursor(e)
 	case trace.CursorClosed:
 		n := o.node(e.Node)
 		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
 	}
+}
+
+func (o *Oracle) followReception(e *trace.Event) {
+	if m := o.moves[e.Migration()]; m != nil && e.RecipientState() == trace.RecipientDone {
+		m.arrived = true
+	}
+	o.node(e.Node).receive(reception{e.Migration(), e.NS, e.Min, e.Max, e.RecipientState()})
 }
 
 // followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in

@@ -183,6 +183,8 @@ func (r *protocolSteps) take(e *trace.Event, m *machine) {
 	case step == migrationmodel.DonorClones:
 		r.step(m, r.clones(e, m))
 	case step == migrationmodel.DonorEnds && m.over:
+	case step == migrationmodel.DonorLeavesSection && r.unread(e):
+		m.past(step)
 	default:
 		m.over = m.over || step == migrationmodel.DonorEnds
 		r.step(m, step)
@@ -231,6 +233,8 @@ func (m *machine) deposed(e *trace.Event) {
 	case e.Kind == trace.DonorAdvanced && !e.DonorState().Terminal() &&
 		e.DonorState() != trace.DonorCreated:
 		m.past(migrationmodel.PastDonorAdvances)
+	case e.RecipientState() == trace.RecipientReady:
+		m.TakeOrNot(migrationmodel.PastRecipientBegins)
 	case e.RecipientState() == trace.RecipientEnteredCritSec,
 		e.RecipientState() == trace.RecipientDone:
 		m.TakeOrNot(migrationmodel.PastRecipientEnters)

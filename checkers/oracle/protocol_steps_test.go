@@ -78,6 +78,14 @@ func TestProtocolSteps(t *testing.T) {
 			sent + "elected a.1 2 1 1:1\nrelease a.0 m1\nuser a.0 1 2 c 13\n" +
 				"end a.0 m1 aborted\n", "",
 		},
+		"a deposed primary of the recipient begins": {
+			until(followed, "receive b.0 m1 - m kReady") + "elected b.1 2 1 1:1\n" +
+				"receive b.0 m1 - m kReady\nstate a.0 m1 - m a b kCloneCaughtUp\n", "",
+		},
+		"a donor does not wait for the recipient": {
+			until(followed, "receive b.0 m1 - m kReady") + "elected b.1 2 1 1:1\n" +
+				"state a.0 m1 - m a b kCloneCaughtUp\n", "never began",
+		},
 		"a recipient is released too early": {
 			sent + "receive b.0 m1 - m kExitCritSec\n", "the outcome is not final",
 		},

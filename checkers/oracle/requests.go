@@ -15,7 +15,7 @@ import (
 func (c *chosen) expect(states []*balance.Round, single bool) {
 	c.chunkBytes = append(c.chunkBytes, balance.ChunkSizes(c.NS, states)...)
 	for _, state := range states {
-		if c.Max == "" {
+		if c.Max == "" { // the chunk of a request that has never been in the queue
 			c.Max = state.End(c.NS, c.Min)
 		}
 	}

@@ -51,6 +51,8 @@ type rounds struct {
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
 	queued []queued
+	// meant is the end of the chunk of the request that has just left the queue.
+	meant string
 	// changed is when the catalog or what is under way was changed last.
 	changed int64
 }
@@ -175,6 +177,12 @@ func (r *rounds) followQueued(e *trace.Event) {
 	case trace.BalancerQueued:
 		r.queued = append(r.queued, queued{choiceOf(e), e.Request()})
 	case trace.BalancerChose, trace.BalancerDone:
+		r.meant = ""
+		for _, q := range r.queued {
+			if q.request == e.Request() {
+				r.meant = q.Max
+			}
+		}
 		r.queued = slices.DeleteFunc(r.queued,
 			func(q queued) bool { return q.request == e.Request() })
 	}
@@ -266,6 +274,9 @@ func (r *rounds) choose(e *trace.Event) {
 	c := chosen{
 		Choice: choiceOf(e),
 		open:   e.Max == "", step: e.Step,
+	}
+	if c.open {
+		c.Max = r.meant // the chunk as it was when the round chose; it may have been cut since
 	}
 	var states []*balance.Round
 	if inRound || of == 0 {

@@ -297,3 +297,28 @@ func TestRequestOfTwoStates(t *testing.T) {
 		t.Errorf("%q has %q, which no state says", c.asking, none)
 	}
 }
+
+// A request by the lower bound alone is of the chunk that was there when it entered the queue.
+func TestChunkThatWasCutSince(t *testing.T) {
+	for end, want := range map[string]verdict.Signature{"g": "", "h": notOfPolicy} {
+		s := script{o: New(nil)}
+		s.o.Views(func(string) *balance.Round { return uneven() })
+		s.lines(t, "elected a.0 1 0 1:0\nelected config.0 1 0 1:0\nround config.0 1 1 begun")
+		for _, e := range []*trace.Event{
+			trace.BalancerQueuedEvent{
+				Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: end,
+				Request: "balancer/1/1/1",
+			}.Event(),
+			trace.BalancerChoseEvent{
+				Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00",
+				Request: "balancer/1/1/1",
+			}.Event(),
+		} {
+			s.step++
+			e.Step, e.At, e.Node = s.step, s.now(), "config.0"
+			s.o.Observe(e)
+		}
+		s.lines(t, "round config.0 1 1 ended")
+		expectOf(t, s.o, policyRule, want)
+	}
+}

@@ -163,8 +163,11 @@ func (s *splits) judgeFound(e *trace.Event) {
 
 // judgeAsked judges what the config server has asked for, when no operator asks for anything.
 func (s *splits) judgeAsked(e *trace.Event) {
-	if now := s.rounds.now; now != nil && now.node == e.Node {
+	switch now := s.rounds.now; {
+	case now != nil && now.node == e.Node:
 		now.cut = append(now.cut, e.NS+e.Min)
+	case now != nil: // in a round of its own: it was deposed since
+		return
 	}
 	if s.causes.commands > 0 || s.ordered(e) {
 		return

@@ -73,3 +73,25 @@ func TestServices(t *testing.T) {
 		})
 	}
 }
+
+// What a primary asks for is judged by a round of its own; one that was deposed may have asked
+// before it.
+func TestAskedByAnotherPrimary(t *testing.T) {
+	for node, signature := range map[string]verdict.Signature{
+		"config.0": wrongPoints, "config.1": "",
+	} {
+		s := script{o: New(nil)}
+		s.o.Views(func(string) *balance.Round { return uneven() })
+		s.o.Extents(func(string, string) (x balance.Extent, hashed, known bool) { return })
+		s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\n"+
+			"table 1 1 founding -..+=a@1|0\nround config.0 1 1 begun")
+		s.step++
+		asked := trace.SplitAskedEvent{
+			Peer: "a", NS: "test.docs", Min: "\x00", Max: "\xff",
+			Chunks: []trace.Chunk{{Min: "\x00", Max: "b"}, {Min: "b", Max: "\xff"}},
+		}.Event()
+		asked.Step, asked.Node = s.step, node
+		s.o.Observe(asked)
+		expectOf(t, s.o, splitRule, signature)
+	}
+}

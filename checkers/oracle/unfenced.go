@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -55,9 +56,64 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 		p.written, o.homes[e.NS] = true, home{id, e.Chunks[0].Shard}
 		return
 	}
-	if m := o.moves[id]; m != nil && !o.holdsSection(m.from, id, m.term) {
+	m := o.moves[id]
+	if m == nil {
+		return
+	}
+	commit := *e
+	m.commit = &commit
+	if !o.holdsSection(m.from, id, m.term) {
 		o.noteDamage(e, m.min, m.max)
 	}
+}
+
+// unread reports whether a donor lets writes pass again behind which its commit takes effect: it
+// was written before, and when the donor asked for the catalog, after its request had failed, no
+// majority had it (H-21).
+func (o *Oracle) unread(e *trace.Event) bool {
+	m := o.moves[e.Migration()]
+	if m == nil || m.commit == nil || e.Actor != trace.Donor || !e.SectionState().Terminal() {
+		return false
+	}
+	knows := o.lookedUp[e.Node+" "+e.NS]
+	return knows.owns(m.min) && knows.failed != 0 && knows.failed <= knows.sent &&
+		(m.committed == 0 || m.confirmed >= knows.sent)
+}
+
+func (o *Oracle) noteUnread(e *trace.Event) {
+	if m := o.moves[e.Migration()]; o.unread(e) && !o.isUnfenced(m.id) {
+		o.noteDamage(m.commit, m.min, m.max)
+	}
+}
+
+// commitRequest is by which a donor asks for its commit, in both protocols.
+const commitRequest = "CommitChunkMigration"
+
+// lookedUp is what a node has last learned of its shard's ranges, of an answer to what it asked at
+// sent. Asked is when it last asked, and failed when it last learned that a commit had failed; 0 is
+// never.
+type lookedUp struct {
+	asked, sent, failed int64
+	owned               []trace.Chunk
+}
+
+func (l *lookedUp) owns(k string) bool { return model.Table(l.owned).Owner(k) != "" }
+
+// lookUp follows what nodes learn of the catalog.
+func (o *Oracle) lookUp(e *trace.Event) {
+	at := e.Node + " " + e.NS
+	now := o.lookedUp[at]
+	switch {
+	case e.Kind == trace.CallEnded && e.Code() == "":
+		now.asked = e.Sent()
+	case e.Kind == trace.CallEnded && e.Asked() == commitRequest:
+		now.failed = e.At
+	case e.Kind == trace.MetadataInstalled:
+		now.sent, now.owned = now.asked, slices.Clone(e.Chunks)
+	case e.Kind == trace.MetadataCleared:
+		now.owned = nil
+	}
+	o.lookedUp[at] = now
 }
 
 // primaryMove is a movePrimary: the shard that it takes the database from, and whether its commit

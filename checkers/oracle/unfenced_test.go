@@ -91,3 +91,50 @@ func elected(shard string) *trace.Event {
 	e.Node = shard + ".0"
 	return e
 }
+
+// A donor that reads the catalog after its commit has failed may miss a commit that was written
+// before, until a majority has it. What it could have read is no excuse.
+func TestUnfencedUnread(t *testing.T) {
+	const written = "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n"
+	for name, c := range map[string]struct {
+		failed, asked int64
+		owner, rest   string
+		unfenced      bool
+	}{
+		"asked before a majority had it":    {1, 2, " - m 1", written, true},
+		"asked before its request failed":   {2, 1, " - m 1", written, false},
+		"its request did not fail":          {0, 2, " - m 1", written, false},
+		"learns that it has lost the range": {1, 2, "", written, false},
+		"asked when a majority had it":      {1, 1 << 40, " - m 1", written, false},
+		"no majority ever had it":           {1, 2, " - m 1", strings.Split(written, "maj")[0], false},
+		"a majority has it when it is over": {1, 2, " - m 1", strings.Split(written, "maj")[0] +
+			"knows a.0 - m 1\nrelease a.0 m1\nmajority config.0 1 2\n", true},
+	} {
+		s := script{o: New(nil)}
+		run := func(text string) {
+			for line := range strings.Lines(text) {
+				if w := strings.Fields(line); len(w) > 0 {
+					s.followedLine(t, w)
+				}
+			}
+		}
+		hear := func(what, code string, sent int64) {
+			s.step++
+			e := trace.CallEndedEvent{
+				Peer: "config.0", NS: "test.docs", Request: what, Code: code, Sent: sent,
+			}.Event()
+			e.Step, e.Node, e.At = s.step, "a.0", c.failed
+			s.o.Observe(e)
+		}
+		run(until(moved, "table 1 2 move_m1 -..m=b@2|0<a"))
+		if c.failed > 0 {
+			hear(commitRequest, "NetworkTimeout", 0)
+		}
+		hear("GetRoutingTable", "", c.asked)
+		run(c.rest)
+		run("knows a.0" + c.owner + "\nrelease a.0 m1\n")
+		if got := len(s.o.Unfenced()) > 0; got != c.unfenced {
+			t.Errorf("%s: unfenced %v", name, got)
+		}
+	}
+}

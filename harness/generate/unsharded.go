@@ -2,6 +2,7 @@ package generate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,17 +19,21 @@ const (
 	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
 	unshardedKeys, unshardedOps = 8, 60
 	unshardedNamespace          = "test.plain"
+	otherUnsharded              = "test.plainer"
 )
 
 // addUnsharded puts an unsharded collection into the same database, and has its primary move while
-// clients use it. In 4.2, which loses what is written meanwhile (protocol 15), they use it when all
-// is over.
+// clients use it; some are made by the first write. In 4.2, which loses what is written meanwhile
+// (protocol 15), they use it when all is over.
 func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 	c := scenario.Collection{
 		NS:        unshardedNamespace,
 		Unsharded: true,
 		Keys:      unshardedKeys,
 		Preload:   unshardedKeys / 2,
+	}
+	if s.Protocol != "4.2" && d.Fork(0x76).Chance("absent", 25) {
+		c.Absent, c.Preload = true, 0
 	}
 	s.Collections = append(s.Collections, c)
 	moves := keyed.Pick(d, "primaries", 2, 4, 6)
@@ -49,22 +54,45 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 	}
 }
 
-// changeUnsharded has an unsharded collection dropped, made again and indexed in some scenarios.
+// changeUnsharded has an unsharded collection dropped, made again, renamed and indexed in some
+// scenarios.
 func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 	if !own.Chance("whole", 50) {
 		return
 	}
-	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, workloads.WholeParams{
-		NS:      unshardedNamespace,
-		Clients: size.topology.Clients,
-		Count:   keyed.Pick(own, "wholes", 1, 2, 3),
-		Start:   warmUp,
-		End:     size.span,
-		Moves:   primaryTimes(s.Primaries),
-		Drops:   keyed.Pick(own, "drops", 0, 50, 100),
-		FirstID: len(s.Ops) + 1,
-	})...)
+	p := workloads.WholeParams{
+		NS:       unshardedNamespace,
+		Clients:  size.topology.Clients,
+		Count:    keyed.Pick(own, "wholes", 1, 2, 3),
+		Start:    warmUp,
+		End:      size.span,
+		Moves:    primaryTimes(s.Primaries),
+		Drops:    keyed.Pick(own, "drops", 0, 50, 100),
+		Implicit: 50,
+		FirstID:  len(s.Ops) + 1,
+	}
+	if own.Chance("renames", 40) {
+		p.Other, p.Renames = otherUnsharded, 50
+		useOtherUnsharded(own, s)
+	}
+	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, p)...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// useOtherUnsharded has a part of the operations use the name that the unsharded collection has now
+// and then; in some scenarios a collection is there from the beginning.
+func useOtherUnsharded(own keyed.Source, s *scenario.Scenario) {
+	c := s.Collections[len(s.Collections)-1]
+	c.NS = otherUnsharded
+	if c.Preload = 0; !own.Chance("other exists", 30) {
+		c.Absent = true
+	}
+	s.Collections = append(s.Collections, c)
+	for i := range s.Ops {
+		if s.Ops[i].NS == unshardedNamespace && own.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
+			s.Ops[i].NS = otherUnsharded
+		}
+	}
 }
 
 // primaryTimes are when moves of a primary start.

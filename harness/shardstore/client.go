@@ -173,6 +173,8 @@ func (s *session) update(
 		Change:  change,
 		Upsert:  upsert,
 		Concern: command.Majority,
+		// As drivers' writes do, of whom nobody expects a shard key.
+		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	r := histories.Result{
@@ -186,7 +188,7 @@ func (s *session) update(
 func (s *session) findAndModify(
 	t env.Task, op *scenario.Op, f command.FindAndModify,
 ) (client.Answer, histories.Result) {
-	f.NS, f.Concern = op.NS, command.Majority
+	f.NS, f.Concern, f.Implicit = op.NS, command.Majority, s.collections[op.NS].Unsharded
 	if f.Filter == nil {
 		f.Filter = only(s.named(op))
 	}
@@ -203,6 +205,7 @@ func (s *session) findAndModify(
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
 		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: command.Majority,
+		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {

@@ -108,6 +108,9 @@ var (
 		}))
 	_ = executes(opkind.Rename, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			if s.collections[op.NS].Unsharded {
+				return s.client.RenameUnsharded(t, op.NS, op.Into, op.DropTarget)
+			}
 			return s.whole(oracle.Renamed(op.NS, op.Into), func() client.Answer {
 				return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
 			})

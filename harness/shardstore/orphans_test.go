@@ -37,8 +37,11 @@ func TestOrphansShown(t *testing.T) {
 		r, err := runner.Run(generate.Mixed(seed+1), runner.Options{
 			Targets: target.Set{supposing{rates: rates}}, Pool: pool,
 		})
-		if err != nil || !r.Passed() {
-			t.Fatalf("seed %d: %v %s", seed+1, err, r.Kind())
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed+1, err)
+		}
+		if !r.Passed() {
+			t.Fatalf("seed %d: %s", seed+1, r.Kind())
 		}
 	}
 	for _, concern := range slices.Sorted(maps.Keys(rates)) {

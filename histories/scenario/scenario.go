@@ -71,7 +71,8 @@ type Collection struct {
 	// Unsharded means that the collection lives on the primary shard of its database, at first
 	// shard-a.
 	Unsharded bool
-	// Absent means that there is none until an operation makes it: until then the name is free.
+	// Absent means that there is none until an operation makes it: until then the name is free. An
+	// unsharded one is made by the first write, and its database, too, if there is none.
 	Absent bool
 	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk
 	// i starts on shard i modulo the number of Owners, which are the first shards; 0: all of them.

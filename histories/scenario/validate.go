@@ -130,9 +130,9 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
 			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload),
 				"at least one key, and at most so many preloaded")
-		case c.Absent && (c.Unsharded || c.Preload > 0):
+		case c.Absent && c.Preload > 0:
 			return flaw("collection", i,
-				"the collection is absent and unsharded or has documents", "neither")
+				"the collection is absent and has documents", "one of the two")
 		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
 			return flaw("collection", i,
 				"the collection is unsharded and has bounds or a hashed key", "neither")
@@ -157,7 +157,7 @@ func (s *Scenario) checkCollections(Names) *defect {
 // like says whether a collection may take the other one's name: clients use both in the same way.
 func (c *Collection) like(other *Collection) bool {
 	return c.Keys == other.Keys && c.Hashed == other.Hashed && c.Share == other.Share &&
-		!c.Unsharded && !other.Unsharded
+		c.Unsharded == other.Unsharded
 }
 
 func areAscending(bounds []int64) bool {

@@ -63,8 +63,9 @@ func (d Database) Table(ns string) (*Table, error) {
 		[]Chunk{{Range: key.Everything, Shard: d.Primary, Version: d.Version.placed()}})
 }
 
-// Unsharded is how an unsharded collection is kept: by its _id.
-var Unsharded = key.Pattern{Field: "_id"}
+// Unsharded is how an unsharded collection is kept: by its _id. A collection that is sharded by its
+// _id has another pattern.
+var Unsharded = key.Pattern{Field: "_id", Unsharded: true}
 
 // databaseDoc is a document of config.databases (protocol 2.1).
 type databaseDoc struct {

@@ -74,9 +74,19 @@ func (c *Client) DropUnsharded(t env.Task, ns string) Answer {
 	})
 }
 
-// IndexUnsharded makes an index of an unsharded collection; one without a description is removed.
+// RenameUnsharded gives an unsharded collection another name in its database; with dropTarget a
+// collection of that name is dropped.
+func (c *Client) RenameUnsharded(t env.Task, ns, to string, dropTarget bool) Answer {
+	return c.write(t, &command.RenameUnsharded{
+		NS: ns, To: to, DropTarget: dropTarget, Session: c.statement(), Concern: command.Majority,
+	})
+}
+
+// IndexUnsharded makes an index of an unsharded collection, which is made if there is none; one
+// without a description is removed.
 func (c *Client) IndexUnsharded(t env.Task, ns, name string, spec bson.Raw) Answer {
 	return c.write(t, &command.IndexUnsharded{
-		NS: ns, Name: name, Spec: spec, Session: c.statement(), Concern: command.Majority,
+		NS: ns, Name: name, Spec: spec, Implicit: spec != nil, Session: c.statement(),
+		Concern: command.Majority,
 	})
 }

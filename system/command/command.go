@@ -79,8 +79,11 @@ type Insert struct {
 	NS      string
 	Docs    []bson.Raw
 	Session Session // of the first document; document i has statement Stmt+i
-	Concern WriteConcern
-	Place   Placement
+	// Implicit makes an unsharded collection that there is not yet, and its database. Without it
+	// that is an errcode.NamespaceNotFound: what was sharded and is dropped stays away.
+	Implicit bool
+	Concern  WriteConcern
+	Place    Placement
 }
 
 // Update changes at most one document that matches Filter, which must fix the shard key unless the
@@ -93,10 +96,11 @@ type Update struct {
 	Sort   bson.Raw
 	Upsert bool
 	// NewID is {_id: value} for an upsert to which neither Filter nor Change gives an _id.
-	NewID   bson.Raw
-	Session Session
-	Concern WriteConcern
-	Place   Placement
+	NewID    bson.Raw
+	Implicit bool // as of an Insert
+	Session  Session
+	Concern  WriteConcern
+	Place    Placement
 }
 
 // Delete removes at most one document that matches Filter, which must fix the shard key unless the
@@ -111,17 +115,18 @@ type Delete struct {
 
 // FindAndModify changes or removes at most one document and returns what it replaced.
 type FindAndModify struct {
-	NS      string
-	Filter  bson.Raw
-	Change  bson.Raw // nil with Remove
-	Sort    bson.Raw // as of an Update
-	Remove  bool
-	Upsert  bool
-	NewID   bson.Raw // as of an Update
-	New     bool     // return the document after the change instead
-	Session Session
-	Concern WriteConcern
-	Place   Placement
+	NS       string
+	Filter   bson.Raw
+	Change   bson.Raw // nil with Remove
+	Sort     bson.Raw // as of an Update
+	Remove   bool
+	Upsert   bool
+	NewID    bson.Raw // as of an Update
+	New      bool     // return the document after the change instead
+	Implicit bool     // as of an Insert
+	Session  Session
+	Concern  WriteConcern
+	Place    Placement
 }
 
 // Written is the response to every write.

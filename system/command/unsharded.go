@@ -13,8 +13,8 @@ import (
 type CreateDatabase struct{ Name string }
 
 // CreateUnsharded makes sure that an unsharded collection exists, on the primary shard of its
-// database, which exists. It is answered with Written, and N of 0 when the collection was there.
-// With Exclusive that is an errcode.NamespaceExists.
+// database, which is made as well if there is none. It is answered with Written, and N of 0 when
+// the collection was there. With Exclusive that is an errcode.NamespaceExists.
 type CreateUnsharded struct {
 	NS        string
 	Options   bson.Raw // of the client, kept as they are
@@ -45,12 +45,13 @@ type RenameUnsharded struct {
 // IndexUnsharded makes an index of an unsharded collection, or with a nil Spec removes it;
 // Written.N is 0 when there was nothing to do.
 type IndexUnsharded struct {
-	NS      string
-	Name    string
-	Spec    bson.Raw
-	Session Session
-	Concern WriteConcern
-	Place   Placement
+	NS       string
+	Name     string
+	Spec     bson.Raw
+	Implicit bool // as of an Insert; only with a Spec
+	Session  Session
+	Concern  WriteConcern
+	Place    Placement
 }
 
 // OnUnsharded is a command about a whole unsharded collection: the namespace of that, the statement
@@ -59,6 +60,8 @@ type IndexUnsharded struct {
 type OnUnsharded interface {
 	Collection() string
 	Statement() Session
+	// Makes says that the collection is made if there is none, and its database, too.
+	Makes() bool
 	At(Placement) env.Message
 }
 
@@ -67,6 +70,9 @@ func (c CreateUnsharded) Collection() string { return c.NS }
 
 // Statement implements OnUnsharded.
 func (c CreateUnsharded) Statement() Session { return c.Session }
+
+// Makes implements OnUnsharded.
+func (c CreateUnsharded) Makes() bool { return true }
 
 // At implements OnUnsharded.
 func (c CreateUnsharded) At(p Placement) env.Message {
@@ -80,6 +86,9 @@ func (c DropUnsharded) Collection() string { return c.NS }
 // Statement implements OnUnsharded.
 func (c DropUnsharded) Statement() Session { return c.Session }
 
+// Makes implements OnUnsharded.
+func (c DropUnsharded) Makes() bool { return false }
+
 // At implements OnUnsharded.
 func (c DropUnsharded) At(p Placement) env.Message {
 	c.Place = p
@@ -92,6 +101,9 @@ func (c RenameUnsharded) Collection() string { return c.NS }
 // Statement implements OnUnsharded.
 func (c RenameUnsharded) Statement() Session { return c.Session }
 
+// Makes implements OnUnsharded.
+func (c RenameUnsharded) Makes() bool { return false }
+
 // At implements OnUnsharded.
 func (c RenameUnsharded) At(p Placement) env.Message {
 	c.Place = p
@@ -103,6 +115,9 @@ func (c IndexUnsharded) Collection() string { return c.NS }
 
 // Statement implements OnUnsharded.
 func (c IndexUnsharded) Statement() Session { return c.Session }
+
+// Makes implements OnUnsharded.
+func (c IndexUnsharded) Makes() bool { return c.Implicit }
 
 // At implements OnUnsharded.
 func (c IndexUnsharded) At(p Placement) env.Message {

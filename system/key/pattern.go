@@ -17,6 +17,8 @@ import (
 type Pattern struct {
 	Field  string // may be dotted
 	Hashed bool
+	// Unsharded says that there is no shard key: it is only the order in which documents are kept.
+	Unsharded bool
 }
 
 // IsZero reports whether there is no pattern.

@@ -132,7 +132,7 @@ func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if pattern != catalog.Unsharded {
+		if !pattern.Unsharded {
 			// It is being made or dropped, and the catalog does not list it now.
 			continue
 		}

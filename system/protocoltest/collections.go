@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -14,7 +15,12 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-func (r *Rig) drop(Line) error {
+func (r *Rig) drop(l Line) error {
+	if ns := l.Arg("in", ""); ns != "" {
+		return r.onCollection("drop", func(c *client.Client, t env.Task) client.Answer {
+			return c.DropUnsharded(t, ns)
+		})
+	}
 	r.wrote = map[int64]string{}
 	return r.onCollection("drop", func(c *client.Client, t env.Task) client.Answer {
 		return c.DropCollection(t, Sharded)
@@ -31,8 +37,13 @@ func (r *Rig) create(l Line) error {
 }
 
 func (r *Rig) rename(l Line) error {
-	r.wrote = map[int64]string{}
 	to, over := l.Word(0), l.Has("over")
+	if ns := l.Arg("in", ""); ns != "" {
+		return r.onCollection("rename", func(c *client.Client, t env.Task) client.Answer {
+			return c.RenameUnsharded(t, ns, to, over)
+		})
+	}
+	r.wrote = map[int64]string{}
 	return r.onCollection("rename", func(c *client.Client, t env.Task) client.Answer {
 		return c.RenameCollection(t, Sharded, to, over)
 	})
@@ -141,7 +152,7 @@ func (r *Rig) sizes(Line) error {
 func (r *Rig) recreate(l Line) error {
 	id := r.Primary(l.Word(0))
 	m := r.Member(id)
-	options := store.EncodeOptions("other", key.Pattern{Field: "_id"})
+	options := store.EncodeOptions("other", catalog.Unsharded)
 	r.World.Node(id).Spawn(nil, "recreate", func(t env.Task) {
 		_, err := m.Write(t,
 			oplog.Op{Kind: oplog.Drop, NS: plain},

@@ -79,8 +79,9 @@ func (r *Rig) statement(l Line) error {
 		NS:     l.Arg("in", Sharded),
 		Filter: byKey(k),
 		Change: doc(k, v), Upsert: true,
-		Session: command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
-		Concern: command.Majority,
+		Implicit: l.Arg("implicit", "no") == "yes",
+		Session:  command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
+		Concern:  command.Majority,
 	}
 	if req.NS != Sharded {
 		req.Filter = raw(bson.D{{Key: "_id", Value: k}})

@@ -58,7 +58,8 @@ func (r *Rig) dataRequests() Verbs {
 		// fill 100 119 v=x: one client writes all of these documents, one after the other.
 		"fill": r.fill,
 		// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and
-		// transaction again is a retry.
+		// transaction again is a retry. With implicit=yes it makes an unsharded collection that there
+		// is not, as drivers have it.
 		"statement": r.statement,
 		// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
 		"direct": r.writeDirectly,
@@ -102,7 +103,8 @@ func (r *Rig) migrationRequests() Verbs {
 func (r *Rig) collectionRequests() Verbs {
 	return Verbs{
 		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers
-		// [over]: it has that name from then on, in the place of another.
+		// [over]: it has that name from then on, in the place of another. With in=test.plain, that
+		// unsharded one is dropped or renamed.
 		"drop": r.drop, "create": r.create, "rename": r.rename,
 		// index f: makes one on the field; unindex f: drops it; indexes: what each shard has.
 		"index": r.createIndex, "unindex": r.dropIndex, "indexes": r.showIndexes,

@@ -17,6 +17,6 @@ func alterUnsharded[Req command.OnUnsharded](
 		sharded := func(key.Pattern) (key.Key, error) {
 			return "", errcode.New(errcode.IllegalOperation, "collection %s is sharded", ns)
 		}
-		return r.write(t, writeStatement{ns, (*req).Statement(), sharded, (*req).At})
+		return r.write(t, writeStatement{ns, (*req).Statement(), (*req).Makes(), sharded, (*req).At})
 	}
 }

@@ -3,6 +3,7 @@ package router
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -16,6 +17,8 @@ import (
 type writeStatement struct {
 	ns      string
 	session command.Session
+	// implicit: the collection and its database are made for it.
+	implicit bool
 	// key is the shard key that the statement fixes.
 	key func(key.Pattern) (key.Key, error)
 	// at is the command with a version attached.
@@ -23,7 +26,7 @@ type writeStatement struct {
 }
 
 func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+	return r.write(t, writeStatement{req.NS, req.Session, req.Implicit, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -32,7 +35,7 @@ func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command
 }
 
 func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+	return r.write(t, writeStatement{req.NS, req.Session, false, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -43,7 +46,7 @@ func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command
 func (r *Router) findAndModify(
 	t env.Task, _ env.NodeID, req *command.FindAndModify,
 ) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+	return r.write(t, writeStatement{req.NS, req.Session, req.Implicit, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -81,11 +84,12 @@ func insertStatement(req *command.Insert, i int, doc bson.Raw) writeStatement {
 	one.Docs = []bson.Raw{doc}
 	one.Session.Stmt += int32(i)
 	of := func(p key.Pattern) (key.Key, error) { return p.Of(doc) }
-	return writeStatement{req.NS, one.Session, of, func(p command.Placement) env.Message {
+	at := func(p command.Placement) env.Message {
 		placed := one
 		placed.Place = p
 		return &placed
-	}}
+	}
+	return writeStatement{req.NS, one.Session, req.Implicit, of, at}
 }
 
 // fixedBy returns the shard key that a filter fixes by equality.
@@ -132,7 +136,7 @@ func (r *Router) attempt(
 	if err := t.Point(failpoint.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
 		return nil, nil, err
 	}
-	table, err := e.known.get(t)
+	table, err := r.tableFor(t, e, &st)
 	if err != nil {
 		return nil, nil, notSentError(err)
 	}
@@ -155,6 +159,22 @@ func (r *Router) attempt(
 	}
 	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
 	return table, written, err
+}
+
+// tableFor is the routing table by which a statement is targeted. It makes a database that there is
+// not yet for a statement that asks for its collection.
+func (r *Router) tableFor(t env.Task, e *retryBudget, st *writeStatement) (*Table, error) {
+	table, err := e.known.get(t)
+	if !st.implicit || !errcode.Is(err, errcode.NamespaceNotFound) {
+		return table, err
+	}
+	req := &command.CreateDatabase{Name: catalog.DatabaseOf(st.ns)}
+	if _, err := rpc.CallPrimary[command.DatabaseReply](
+		t, r.config, req, r.settings.CommandTimeout,
+	); err != nil {
+		return nil, err
+	}
+	return e.known.get(t)
 }
 
 // owner is the shard that has the statement's document. All of an unsharded collection is on one,

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
-	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -155,7 +154,7 @@ func (s *Server) copies() (left []string) {
 		options, _ := s.cfg.Member.Store().Options(ns)
 		_, pattern, err := store.DecodeOptions(options)
 		s.node.Assert(err == nil, "%s has %s with options that are none: %v", s.node.ID(), ns, err)
-		if pattern == catalog.Unsharded {
+		if pattern.Unsharded {
 			left = append(left, "a copy of "+ns)
 		}
 	}

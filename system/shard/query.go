@@ -6,7 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
-	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -195,8 +194,12 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 		return key.Pattern{}, false, err
 	}
 	p, ok := m.Store().Pattern(q.c.ns, index)
-	if now, exists := q.c.pattern(); !ok && exists && now == catalog.Unsharded && q.c.unsharded() {
-		// It was made since, or came with the database from another shard, where its past is.
+	now, exists := q.c.pattern()
+	switch {
+	case !q.c.unsharded():
+	case !ok && exists && now.Unsharded, ok && !p.Unsharded:
+		// It was made since, or came with the database from another shard, where its past is; or it
+		// was sharded then, and what was the shard's of it nobody knows any more.
 		return p, false, errcode.New(errcode.SnapshotTooOld,
 			"shard %s has had collection %s for a shorter time than that", q.server.name, q.c.ns)
 	}

@@ -122,6 +122,7 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 				// The range has arrived, or never will; or the namespace means another collection
 				// now.
 				c.Clear()
+				c.server.ClearUnsharded(c.ns) // if it is a database, it may have gone
 			}
 		}
 	}

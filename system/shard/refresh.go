@@ -95,7 +95,7 @@ func (c *Collection) fits(told catalog.Collection) error {
 		return nil
 	}
 	uuid, pattern, err := store.DecodeOptions(here)
-	if err != nil || told.Unsharded == (pattern == catalog.Unsharded) &&
+	if err != nil || told.Unsharded == pattern.Unsharded &&
 		(told.Unsharded || told.UUID == uuid) {
 		return err
 	}

@@ -14,21 +14,21 @@ import (
 )
 
 func (s *Server) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, req.Implicit}
 	return s.execute(t, r, len(req.Docs), func(w *writeCommand, i int) (docChange, error) {
 		return w.create(req.Docs[i])
 	})
 }
 
 func (s *Server) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, req.Implicit}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
 		return w.modify(change{req.Filter, req.Change, req.Sort, req.Upsert, req.NewID})
 	})
 }
 
 func (s *Server) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, false}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
 		return w.erase(req.Filter, nil)
 	})
@@ -37,7 +37,7 @@ func (s *Server) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command
 func (s *Server) findAndModify(
 	t env.Task, _ env.NodeID, req *command.FindAndModify,
 ) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, req.Implicit}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (ch docChange, err error) {
 		if req.Remove {
 			ch, err = w.erase(req.Filter, req.Sort)

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -21,30 +22,32 @@ import (
 func (s *Server) createUnsharded(
 	t env.Task, _ env.NodeID, req *command.CreateUnsharded,
 ) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
-	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, false}
+	return s.alter(t, r, func(w *writeCommand) (docChange, error) {
 		if s.uuid(req.NS) == "" {
-			return oplog.Op{Kind: oplog.Create, Doc: s.newUnsharded(req)}, nil
+			return docChange{op: oplog.Op{
+				Kind: oplog.Create, Doc: s.newUnsharded(req.NS, req.Options),
+			}}, nil
 		}
 		if req.Exclusive {
-			return oplog.Op{}, errcode.New(errcode.NamespaceExists,
+			return docChange{}, errcode.New(errcode.NamespaceExists,
 				"collection %s exists", req.NS)
 		}
-		return oplog.Op{Kind: oplog.Noop}, nil
+		return docChange{op: oplog.Op{Kind: oplog.Noop}}, nil
 	})
 }
 
-// newUnsharded is how a new collection is described. Its identity holds the time, which makes it
-// unique.
-func (s *Server) newUnsharded(req *command.CreateUnsharded) bson.Raw {
-	uuid := fmt.Sprintf("uuid-%s-%s", req.NS, s.Clock().Tick())
+// newUnsharded is how a new collection is described, with the options that a client has chosen, if
+// any. Its identity holds the time, which makes it unique.
+func (s *Server) newUnsharded(ns string, chosen bson.Raw) bson.Raw {
+	uuid := fmt.Sprintf("uuid-%s-%s", ns, s.Clock().Tick())
 	options := store.EncodeOptions(uuid, catalog.Unsharded)
-	if len(req.Options) == 0 {
+	if len(chosen) == 0 {
 		return options
 	}
 	open := options[4 : len(options)-1]
 	b := append(make([]byte, 4), open...)
-	b = bsoncore.AppendDocumentElement(b, "options", bsoncore.Document(req.Options))
+	b = bsoncore.AppendDocumentElement(b, "options", bsoncore.Document(chosen))
 	doc, err := bsoncore.AppendDocumentEnd(b, 0)
 	if err != nil {
 		panic(err) // the document was begun with the length that it gets here
@@ -55,22 +58,22 @@ func (s *Server) newUnsharded(req *command.CreateUnsharded) bson.Raw {
 func (s *Server) dropUnsharded(
 	t env.Task, _ env.NodeID, req *command.DropUnsharded,
 ) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
-	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, false}
+	return s.alter(t, r, func(w *writeCommand) (docChange, error) {
 		if s.uuid(req.NS) == "" {
-			return oplog.Op{Kind: oplog.Noop}, nil
+			return docChange{op: oplog.Op{Kind: oplog.Noop}}, nil
 		}
-		return oplog.Op{Kind: oplog.Drop}, nil
+		return docChange{op: oplog.Op{Kind: oplog.Drop}}, nil
 	})
 }
 
 func (s *Server) indexUnsharded(
 	t env.Task, _ env.NodeID, req *command.IndexUnsharded,
 ) (*command.Written, error) {
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
-	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
-		if s.uuid(req.NS) == "" {
-			return oplog.Op{}, errcode.New(errcode.NamespaceNotFound,
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, req.Implicit && req.Spec != nil}
+	return s.alter(t, r, func(w *writeCommand) (docChange, error) {
+		if s.uuid(req.NS) == "" && !w.mayFound() {
+			return docChange{}, errcode.New(errcode.NamespaceNotFound,
 				"shard %s has no collection %s", s.name, req.NS)
 		}
 		exists := false
@@ -79,17 +82,21 @@ func (s *Server) indexUnsharded(
 		}
 		switch {
 		case req.Spec != nil && !exists:
-			return oplog.Op{Kind: oplog.CreateIndex, ID: req.Name, Doc: req.Spec}, nil
+			return docChange{
+				op: oplog.Op{Kind: oplog.CreateIndex, ID: req.Name, Doc: req.Spec},
+			}, nil
 		case req.Spec == nil && exists:
-			return oplog.Op{Kind: oplog.DropIndex, ID: req.Name}, nil
+			return docChange{op: oplog.Op{Kind: oplog.DropIndex, ID: req.Name}}, nil
 		case req.Spec == nil:
-			return oplog.Op{}, errcode.New(errcode.IndexNotFound, "index not found with name [%s]",
+			return docChange{}, errcode.New(errcode.IndexNotFound, "index not found with name [%s]",
 				req.Name)
 		}
-		return oplog.Op{Kind: oplog.Noop}, nil
+		return docChange{op: oplog.Op{Kind: oplog.Noop}}, nil
 	})
 }
 
+// renameUnsharded drops the collection that had the name and gives it to the other in one entry: no
+// failure, and no copy of the request, comes between the two.
 func (s *Server) renameUnsharded(
 	t env.Task, _ env.NodeID, req *command.RenameUnsharded,
 ) (*command.Written, error) {
@@ -97,38 +104,51 @@ func (s *Server) renameUnsharded(
 		return nil, errcode.New(errcode.BadValue, "collection %s cannot be renamed to %q",
 			req.NS, req.To)
 	}
-	if req.DropTarget {
-		drop := &command.DropUnsharded{NS: req.To, Concern: req.Concern, Place: req.Place}
-		if _, err := s.dropUnsharded(t, s.node.ID(), drop); err != nil {
-			return nil, err
-		}
+	if err := s.mayBecome(req, s.Collection(req.To).admit(t, req.Place, true)); err != nil {
+		return nil, err
 	}
-	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
-	return s.alter(t, r, func(w *writeCommand) (oplog.Op, error) {
+	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, false}
+	return s.alter(t, r, func(w *writeCommand) (docChange, error) {
+		if err := s.mayBecome(req, s.Collection(req.To).Check(req.Place, true)); err != nil {
+			return docChange{}, err
+		}
+		ch := docChange{op: oplog.Op{Kind: oplog.Rename, ID: req.To}}
 		switch {
 		case s.uuid(req.NS) == "":
-			return oplog.Op{}, errcode.New(errcode.NamespaceNotFound,
+			return ch, errcode.New(errcode.NamespaceNotFound,
 				"shard %s has no collection %s", s.name, req.NS)
-		case s.uuid(req.To) != "":
-			return oplog.Op{}, errcode.New(errcode.NamespaceExists,
+		case s.uuid(req.To) != "" && !req.DropTarget:
+			return ch, errcode.New(errcode.NamespaceExists,
 				"collection %s cannot be renamed: there is a collection %s", req.NS, req.To)
+		case s.uuid(req.To) != "":
+			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
-		return oplog.Op{Kind: oplog.Rename, ID: req.To}, nil
+		return ch, nil
 	})
+}
+
+// mayBecome explains why a request for a name was not let in: what is sharded does not give way to
+// what is not.
+func (s *Server) mayBecome(req *command.RenameUnsharded, refused error) error {
+	if to := s.Collection(req.To); refused != nil && to.known != nil && !to.unsharded() {
+		return errcode.New(errcode.IllegalOperation,
+			"collection %s cannot be renamed: %s is sharded", req.NS, req.To)
+	}
+	return refused
 }
 
 // alter carries out one operation on a whole unsharded collection, decided from the newest state.
 func (s *Server) alter(
-	t env.Task, r writeRequest, decide func(w *writeCommand) (oplog.Op, error),
+	t env.Task, r writeRequest, decide func(w *writeCommand) (docChange, error),
 ) (*command.Written, error) {
 	if !r.place.Database {
 		return nil, errcode.New(errcode.IllegalOperation,
 			"%s is asked for by a request that takes it for sharded", r.ns)
 	}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
-		op, err := decide(w)
-		ch := docChange{op: op, key: key.Min}
-		if err == nil && op.Kind != oplog.Noop {
+		ch, err := decide(w)
+		ch.key = key.Min
+		if err == nil && ch.op.Kind != oplog.Noop {
 			ch.outcome.N = 1
 		}
 		return ch, err

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -24,6 +25,8 @@ type writeRequest struct {
 	session command.Session
 	concern command.WriteConcern
 	place   command.Placement
+	// implicit: an unsharded collection that is missing is made for the first document.
+	implicit bool
 }
 
 // writeCommand is one write command on its way: its statements are executed one after the other,
@@ -40,8 +43,9 @@ type writeCommand struct {
 
 // docChange is what one statement does, decided from the newest state at the moment of its commit.
 type docChange struct {
-	op      oplog.Op // of Kind Noop when nothing is written
-	pre     bson.Raw // the document before it
+	op      oplog.Op   // of Kind Noop when nothing is written
+	room    []oplog.Op // what has to go for op, in the same entry before it
+	pre     bson.Raw   // the document before it
 	key     key.Key
 	outcome command.Written
 }
@@ -160,11 +164,15 @@ func (w *writeCommand) commit(t env.Task, i int, do decideFunc) error {
 }
 
 func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
+	if err := w.found(t); err != nil {
+		return err
+	}
 	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(trace.User), w.writeRequest.session.ID
 	ch.op.FromMigrate = w.onOrphan(ch.key)
-	ops := []oplog.Op{ch.op}
+	ops := append(ch.room, ch.op)
+	done := &ops[len(ch.room)]
 	if w.session != nil {
-		ops = append(ops, w.session.Stamp(&ops[0], oplog.Stmt{
+		ops = append(ops, w.session.Stamp(done, oplog.Stmt{
 			ID:     w.statementID(i),
 			NS:     w.ns,
 			Key:    string(ch.key),
@@ -182,10 +190,27 @@ func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
 		"a write of %s expected at %d was logged at %s", w.ns, due, at)
 	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
-		w.c.donor.OnWrite(&ops[0], ch.pre, at)
+		w.c.donor.OnWrite(done, ch.pre, at)
 	}
 	return nil
 }
+
+// found makes the collection that the write is to make, in an entry of its own: what fails after it
+// leaves an empty collection.
+func (w *writeCommand) found(t env.Task) error {
+	if !w.mayFound() || w.server.uuid(w.ns) != "" {
+		return nil
+	}
+	_, err := w.server.cfg.Member.Write(t, oplog.Op{
+		Kind: oplog.Create, NS: w.ns, Doc: w.server.newUnsharded(w.ns, nil),
+		Actor: uint8(trace.User), Tag: w.writeRequest.session.ID,
+	})
+	return err
+}
+
+// mayFound: only its database says where an unsharded collection is, so that no shard makes one for
+// a request that takes it for sharded (SERVER-89971).
+func (w *writeCommand) mayFound() bool { return w.implicit && w.place.Database }
 
 // onOrphan reports whether the write is to a document that the shard does not own, which only an
 // unversioned request can do: change streams must not see it (protocol 12).
@@ -232,11 +257,15 @@ func (w *writeCommand) statementID(i int) int32 { return w.writeRequest.session.
 
 func (w *writeCommand) note(i int) env.Note { return env.Note{ID: w.writeRequest.session.ID, N: i} }
 
-// pattern is the collection's shard key. The shard must hold the collection: a write never makes
-// one (SERVER-89971).
+// pattern is the collection's shard key. The shard must hold the collection, unless the write makes
+// it.
 func (w *writeCommand) pattern() (key.Pattern, error) {
-	if p, ok := w.c.pattern(); ok {
+	p, ok := w.c.pattern()
+	switch {
+	case ok:
 		return p, nil
+	case w.mayFound():
+		return catalog.Unsharded, nil
 	}
 	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
 		w.server.name, w.ns)

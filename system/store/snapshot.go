@@ -100,8 +100,9 @@ type createOptions struct {
 }
 
 type optionsKey struct {
-	Field  string `bson:"field"`
-	Hashed bool   `bson:"hashed"`
+	Field     string `bson:"field"`
+	Hashed    bool   `bson:"hashed"`
+	Unsharded bool   `bson:"unsharded,omitempty"`
 }
 
 // EncodeOptions returns the document of a Create operation; the zero Pattern is for a collection
@@ -109,7 +110,7 @@ type optionsKey struct {
 func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
 	o := createOptions{UUID: uuid}
 	if !p.IsZero() {
-		o.Key = &optionsKey{p.Field, p.Hashed}
+		o.Key = &optionsKey{p.Field, p.Hashed, p.Unsharded}
 	}
 	raw, err := bson.Marshal(o)
 	if err != nil {
@@ -138,7 +139,7 @@ func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
 	return uuid, p, nil
 }
 
-// decodePattern reads {field, hashed}; false for another type or without a name.
+// decodePattern reads {field, hashed, unsharded}; false for another type or without a name.
 func decodePattern(v bson.RawValue) (p key.Pattern, ok bool) {
 	doc, ok := v.DocumentOK()
 	if !ok {
@@ -150,6 +151,8 @@ func decodePattern(v bson.RawValue) (p key.Pattern, ok bool) {
 			p.Field, ok = v.StringValueOK()
 		case "hashed":
 			p.Hashed, ok = v.BooleanOK()
+		case "unsharded":
+			p.Unsharded, ok = v.BooleanOK()
 		default:
 			return true
 		}

@@ -29,7 +29,7 @@ func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.ask(t, ns, f.Upsert, f)
+	w, err := s.ask(t, f)
 	if errcode.Is(err, errcode.ShardKeyNotFound) {
 		w, err = s.searched(t, ns, f.Filter, f.Sort,
 			func(exact bson.Raw) (*command.Written, error) {
@@ -53,7 +53,7 @@ func (s *Service) parseFindAndModify(
 		New: r.Bool("new", false),
 	}
 	if f.Upsert {
-		f.NewID = s.newID(st)
+		f.Implicit, f.NewID = true, s.newID(st)
 	}
 	if f.Concern, err = writeConcern(r); err != nil {
 		return nil, err

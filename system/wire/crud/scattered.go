@@ -55,26 +55,26 @@ func upsertedID(u *command.Update) bson.RawValue {
 }
 
 func (s *Service) updateOne(t env.Task, u *command.Update) (*command.Written, error) {
-	w, err := s.ask(t, u.NS, u.Upsert, u)
+	w, err := s.ask(t, u)
 	if !errcode.Is(err, errcode.ShardKeyNotFound) {
 		return w, err
 	}
 	return s.searched(t, u.NS, u.Filter, u.Sort, func(exact bson.Raw) (*command.Written, error) {
 		one := *u
 		one.Filter, one.Sort, one.Upsert = exact, nil, false
-		return s.ask(t, u.NS, false, &one)
+		return s.ask(t, &one)
 	})
 }
 
 func (s *Service) deleteOne(t env.Task, d *command.Delete) (*command.Written, error) {
-	w, err := s.ask(t, d.NS, false, d)
+	w, err := s.ask(t, d)
 	if !errcode.Is(err, errcode.ShardKeyNotFound) {
 		return w, err
 	}
 	return s.searched(t, d.NS, d.Filter, nil, func(exact bson.Raw) (*command.Written, error) {
 		one := *d
 		one.Filter = exact
-		return s.ask(t, d.NS, false, &one)
+		return s.ask(t, &one)
 	})
 }
 
@@ -138,21 +138,21 @@ func (s *Service) updateMany(t env.Task, u *command.Update) (*command.Written, e
 	sum, err := s.many(t, u.NS, u.Filter, func(exact bson.Raw) (*command.Written, error) {
 		one := *u
 		one.Filter, one.Upsert, one.Session = exact, false, command.Session{}
-		return s.ask(t, u.NS, false, &one)
+		return s.ask(t, &one)
 	})
 	if err != nil || sum.N > 0 || !u.Upsert {
 		return sum, err
 	}
 	one := *u
 	one.Session = command.Session{}
-	return s.ask(t, u.NS, true, &one)
+	return s.ask(t, &one)
 }
 
 func (s *Service) deleteMany(t env.Task, d *command.Delete) (*command.Written, error) {
 	return s.many(t, d.NS, d.Filter, func(exact bson.Raw) (*command.Written, error) {
 		one := *d
 		one.Filter, one.Session = exact, command.Session{}
-		return s.ask(t, d.NS, false, &one)
+		return s.ask(t, &one)
 	})
 }
 

@@ -123,22 +123,14 @@ func timeOf(doc bson.Raw, name string) hlc.Timestamp {
 	return catalog.Timestamp(bson.Timestamp{T: t, I: i})
 }
 
-// ask sends a write to the router, and creates the collection first if it does not exist.
-func (s *Service) ask(
-	t env.Task, ns string, create bool, req env.Message,
-) (*command.Written, error) {
-	for try := 0; ; try++ {
-		written, err := deployment.Ask[command.Written](t, s.d, req)
-		if !errcode.Is(err, errcode.NamespaceNotFound) || try == 2 {
-			return written, err
-		}
-		if !create {
-			return &command.Written{}, nil
-		}
-		if err := s.d.Create(t, ns, nil, false); err != nil {
-			return nil, err
-		}
+// ask sends a write to the router; one that finds no collection, and does not make it, finds no
+// document.
+func (s *Service) ask(t env.Task, req env.Message) (*command.Written, error) {
+	written, err := deployment.Ask[command.Written](t, s.d, req)
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		return &command.Written{}, nil
 	}
+	return written, err
 }
 
 // newID is {_id: value} for a document without one. For a numbered statement it is a function of

@@ -113,9 +113,9 @@ func (s *Service) insert(t env.Task, r *request.Request) (bson.D, error) {
 			return err
 		}
 		req := &command.Insert{
-			NS: b.ns, Docs: []bson.Raw{doc}, Session: st, Concern: b.concern,
+			NS: b.ns, Docs: []bson.Raw{doc}, Session: st, Implicit: true, Concern: b.concern,
 		}
-		w, err := s.ask(t, b.ns, true, req)
+		w, err := s.ask(t, req)
 		if errcode.Is(err, errcode.DuplicateKey) {
 			return errcode.New(errcode.DuplicateKey,
 				"E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %v }",
@@ -192,7 +192,7 @@ func (s *Service) parseUpdate(b *bulk, i int, doc bson.Raw) (*command.Update, er
 		NS: b.ns, Session: st, Concern: b.concern, Upsert: request.Bool(doc, "upsert", false),
 	}
 	if u.Upsert {
-		u.NewID = s.newID(st)
+		u.Implicit, u.NewID = true, s.newID(st)
 	}
 	var err error
 	if u.Filter, err = filterOf(doc, "q", b.vars); err != nil {

@@ -148,10 +148,6 @@ func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollectio
 // Create makes sure that the database and the collection exist. Options are the client's; exclusive
 // refuses a collection that exists.
 func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive bool) error {
-	if _, err := AskConfig[command.DatabaseReply](t, d,
-		&command.CreateDatabase{Name: catalog.DatabaseOf(ns)}); err != nil {
-		return err
-	}
 	_, err := Ask[command.Written](t, d, &command.CreateUnsharded{
 		NS: ns, Options: options, Exclusive: exclusive, Concern: command.Majority,
 	})
