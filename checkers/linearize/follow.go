@@ -155,7 +155,7 @@ func truth(b bool) int {
 func follow(spec *specification, acts []KeyOp, stopped func() bool) (answer Answer, stuck int32) {
 	acts = plain(acts)
 	f := &follower{
-		spec: spec, acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
+		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
 		now: make([]possibility, 1),
 	}
 	for _, e := range events(acts) {

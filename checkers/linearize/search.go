@@ -90,7 +90,7 @@ func porcupineFinds(spec *specification, acts []KeyOp, of []int32, t *timer) Fou
 	}
 	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
 	left := max(1, time.Until(t.end))
-	answer := porcupine.CheckOperationsTimeout(spec.model(t), ops, left)
+	answer := porcupine.CheckOperationsTimeout(spec.of(acts).model(t), ops, left)
 	switch {
 	case t.limit != "":
 		return open("the search of its %d operations was ended by %s", len(ops), t.limit)

@@ -19,10 +19,35 @@ type specification struct {
 	lists *listTree
 	// reads says whether lists were read at all; else they say nothing.
 	reads bool
+	// shown are the lists as they were read, repeats whether an identity may be pushed twice.
+	shown   [][]ID
+	repeats bool
+	// seen are the identities in the lists that the acts showed.
+	seen map[ID]bool
 }
 
 func (k *Key) specification() *specification {
-	return &specification{newListTree(k.Lists), k.pushes()}
+	return &specification{
+		lists: newListTree(k.Lists), reads: k.pushes(), shown: k.Lists, repeats: k.Repeats,
+	}
+}
+
+// of is the specification for some of the acts. A list only grows until it is made anew: so an
+// identity that one of them saw in a list was pushed to the beginning of that list, and nowhere
+// else.
+func (s *specification) of(acts []KeyOp) *specification {
+	some := *s
+	if some.seen = map[ID]bool{}; s.repeats {
+		return &some
+	}
+	for i := range acts {
+		if a := &acts[i]; a.Shows && !a.Maybe {
+			for _, id := range s.shown[a.List] {
+				some.seen[id] = true
+			}
+		}
+	}
+	return &some
 }
 
 // plain are the acts with unseenValue for each value that none of them noticed.
@@ -42,13 +67,20 @@ func plain(acts []KeyOp) []KeyOp {
 	return all
 }
 
-// holds says whether the act could have noticed the state.
+// holds says whether the act could have noticed the state, and whether what it pushes can then be
+// seen by those who saw it.
 func (s *specification) holds(all *documents, a *KeyOp) bool {
 	d := &all[a.Place]
 	if !a.holds(d.value) {
 		return false
 	}
-	return !s.reads || !a.Shows || s.lists.read[a.List] == d.list
+	switch {
+	case !s.reads:
+		return true
+	case a.Do == Append && s.seen[a.Put] && s.lists.push(d.list, a.Put) == deadList:
+		return false
+	}
+	return !a.Shows || s.lists.read[a.List] == d.list
 }
 
 // apply is the state after an act that holds.

@@ -178,10 +178,12 @@ var (
 		"the recipient still holds its critical section, or is still at work",
 	}
 	// A request that comes late may make the recipient begin once more after it was released. It
-	// gets no further than copying, since its donor is over.
+	// gets no further than copying, since its donor is over; or has everything, if the donor was
+	// deposed and did not know yet.
 	releasedOnce = condition{
 		func(s *State) bool {
-			return (idle(s) || s.Recipient <= Copying) && !s.Blocks && !s.Receipt
+			once := s.Recipient <= Copying || !s.Led && s.Recipient <= Steady
+			return (idle(s) || once) && !s.Blocks && !s.Receipt
 		},
 		"the recipient still holds its critical section, or is still at work",
 	}

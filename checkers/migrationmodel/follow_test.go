@@ -123,6 +123,38 @@ func TestFollowsEveryWalk(t *testing.T) {
 	})
 }
 
+// TestReleasedBeforeItBegins: a request that was sent before the donor's term ended reaches the
+// recipient after the next primary has released it, and copies from the donor that does not know
+// yet. Then the next primary goes on, as it would not for a recipient of its own.
+func TestReleasedBeforeItBegins(t *testing.T) {
+	late := []Step{
+		DonorBegins, DonorClones, DonorPromisesDeletion, DonorFailsOver, ConfigRefuses, ConfigSure,
+		RecipientBegins, RecipientPromisesDeletion, RecipientClones, RecipientCatchesUp,
+		RecipientSteady,
+	}
+	own := []Step{
+		DonorBegins, DonorClones, DonorPromisesDeletion, RecipientBegins,
+		RecipientPromisesDeletion, RecipientClones, RecipientCatchesUp, RecipientSteady, DonorEnds,
+	}
+	for name, c := range map[string]struct {
+		steps   []Step
+		allowed bool
+	}{
+		"of a deposed donor": {late, true},
+		"of the donor":       {own, false},
+	} {
+		f := New(V80).Follow()
+		for _, s := range append(c.steps, DonorDecidesAborted) {
+			if refused := f.Take(s); refused != nil {
+				t.Fatalf("%s: %s: %q", name, s, refused.Because())
+			}
+		}
+		if allowed := f.Take(DonorDropsDeletion) == nil; allowed != c.allowed {
+			t.Errorf("%s: the deletion may be dropped: %t", name, allowed)
+		}
+	}
+}
+
 // TestTakeOrNot: a member that is about to lead learns what it owns, before it recovers the
 // migration or after. As a step of the migration only the second is possible, and the record would
 // have to be gone.
