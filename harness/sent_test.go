@@ -49,6 +49,7 @@ var unsent = map[string]string{
 	"command.SplitVector.Limit":                      insideOnly,
 	"command.StaleInfo":                              rare,
 	"command.StepDown":                               ofDrivers,
+	"command.UnshardedDescription.Empty":             rare,
 	"command.UnshardedList":                          ofDrivers,
 	"command.Update.Sort":                            ofDrivers,
 	"command.Update.NewID":                           ofDrivers,

@@ -50,7 +50,58 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
 			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
 		}, workloads.Standard())...)
-		changeUnsharded(d.Fork(0x75), s, size)
+		if own := d.Fork(0x77); own.Chance("sharded", 35) {
+			shardUnsharded(own, s, size)
+		} else {
+			changeUnsharded(d.Fork(0x75), s, size)
+		}
+	}
+}
+
+// shardUnsharded has the collection sharded while clients use it, in some scenarios by two of them,
+// and then its ranges move.
+func shardUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
+	op := scenario.Op{
+		ID: len(s.Ops) + 1, NS: unshardedNamespace, Kind: scenario.Shard,
+		At:     warmUp + time.Duration(own.IntN("when", int(size.span-warmUp)/2)),
+		Client: own.IntN("client", size.topology.Clients),
+	}
+	if moves := primaryTimes(s.Primaries); own.Chance("meets a move", 50) {
+		op.At = max(0, keyed.Pick(own, "move", moves...)+
+			time.Duration(own.IntN("into", 60)-20)*time.Millisecond)
+	}
+	s.Ops = append(s.Ops, op)
+	if own.Chance("twice", 30) {
+		op.ID, op.Client = op.ID+1, (op.Client+1)%size.topology.Clients
+		op.At += time.Duration(own.IntN("behind", 60)) * time.Millisecond
+		s.Ops = append(s.Ops, op)
+	}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+	moveSharded(own, s, op.At, size)
+}
+
+// moveSharded moves ranges of a collection after the time from which it is sharded.
+func moveSharded(
+	own keyed.Source, s *scenario.Scenario, from time.Duration, size size,
+) {
+	first := 0
+	for _, m := range s.Migrations {
+		first = max(first, m.ID)
+	}
+	for n := range keyed.Pick(own, "ranges", 0, 1, 2, 4) {
+		m := scenario.Migration{
+			ID: first + 1 + n, NS: unshardedNamespace, Min: scenario.MinKey, Max: scenario.MaxKey,
+			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), int(size.span))),
+			To: own.IntN(fmt.Sprintf("to/%d", n), size.topology.Shards),
+		}
+		at := int64(1 + own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
+		switch own.IntN(fmt.Sprintf("part/%d", n), 3) {
+		case 0:
+			m.Min = at
+		case 1:
+			m.Max = at
+		}
+		s.Migrations = append(s.Migrations, m)
 	}
 }
 

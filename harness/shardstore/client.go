@@ -98,9 +98,9 @@ func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Re
 	return a, r
 }
 
-// filter is that of a read: by the shard key alone, if only one document has it.
+// filter is that of a read: by the shard key alone, if only one document has it and that is k.
 func (s *session) filter(op *scenario.Op) bson.Raw {
-	if s.collections[op.NS].Share > 1 {
+	if c := s.collections[op.NS]; c.Share > 1 || c.Unsharded {
 		return only(s.named(op))
 	}
 	return ofKey(op.Key)

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // execution carries out one operation for a client. tick counts the batches of an answer that comes
@@ -138,4 +139,13 @@ var (
 				return s.client.ShardCollection(t, s.creations[op.NS])
 			})
 		}))
+	_ = executes(opkind.Shard, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
+				return s.client.ShardCollection(t, command.ShardCollection{NS: op.NS, Key: byID})
+			})
+		}))
 )
+
+// byID is the shard key that a collection gets in use: its documents keep their order.
+var byID = key.Pattern{Field: "_id"}

@@ -109,6 +109,15 @@ func shardKey(c scenario.Collection) key.Pattern {
 	return key.Pattern{Field: "k", Hashed: c.Hashed}
 }
 
+// unsharded reports whether the collection is not sharded: an operation may have changed that.
+func (o operatorConnection) unsharded(c *scenario.Collection) bool {
+	if !c.Unsharded {
+		return false
+	}
+	table, err := o.Catalog(c.NS)
+	return err != nil || table.Collection().Unsharded
+}
+
 func founded(c scenario.Collection) system.Collection {
 	coll := system.Collection{NS: c.NS, Key: shardKey(c)}
 	for n := range c.Owners {

@@ -12,8 +12,9 @@ import (
 // It returns a sentence for each collection that had any. Where an orphan has no such cause,
 // nothing is deleted, and the survey finds it.
 func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
-	for _, c := range o.scenario.Collections {
-		if c.Unsharded {
+	for i := range o.scenario.Collections {
+		c := &o.scenario.Collections[i]
+		if o.unsharded(c) {
 			continue
 		}
 		a := o.auditOf(t, c.NS, c.Keys)

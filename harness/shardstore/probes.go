@@ -51,10 +51,10 @@ func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
 func (p *prober) probe(t env.Task, c *scenario.Collection) {
 	what := p.draw(t, "what", c.NS, 8)
 	switch {
-	case c.Unsharded && what < 2 && protocolOf(p.scenario).CoordinatesMovePrimary():
+	case p.unsharded(c) && what < 2 && protocolOf(p.scenario).CoordinatesMovePrimary():
 		// In 4.2 it leaves records of statements behind (invariants 20.1).
 		p.movePrimaries(t, c.NS)
-	case c.Unsharded:
+	case p.unsharded(c):
 	case what < 3:
 		p.reshape(t, c, what < 2)
 	case what < 6:

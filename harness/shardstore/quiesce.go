@@ -70,8 +70,8 @@ func (c *cluster) Quiesce() (name string, do func(env.Task)) {
 // way.
 func (o operatorConnection) lead(t env.Task) {
 	o.regular(t)
-	for _, c := range o.scenario.Collections {
-		if !c.Unsharded {
+	for i := range o.scenario.Collections {
+		if c := &o.scenario.Collections[i]; !o.unsharded(c) {
 			on, off := true, false
 			o.retryUntil(t, &command.ConfigureCollectionBalancing{
 				NS:         c.NS,

@@ -94,6 +94,9 @@ func (c *cluster) keysOf(ns string, docs []bson.Raw) []string {
 		return nil
 	}
 	pattern, keys := shardKey(c.scenario.Collections[i]), make([]string, len(docs))
+	if pattern.IsZero() {
+		pattern = byID // it has become sharded
+	}
 	for j, doc := range docs {
 		k, err := pattern.Of(doc)
 		if err != nil {

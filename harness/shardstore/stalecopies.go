@@ -13,8 +13,9 @@ import (
 // (invariants 20.1): shards that are not the primary of the database drop what they still have of
 // its unsharded collections. It returns a sentence for each copy that was dropped.
 func (o operatorConnection) dropStale(t env.Task) (repaired []string) {
-	for _, c := range o.scenario.Collections {
-		if !c.Unsharded {
+	for i := range o.scenario.Collections {
+		c := &o.scenario.Collections[i]
+		if !o.unsharded(c) {
 			continue
 		}
 		table, err := o.Catalog(c.NS)

@@ -144,6 +144,7 @@ const (
 	Scan        = opkind.Scan
 	Drop        = opkind.Drop
 	Create      = opkind.Create
+	Shard       = opkind.Shard
 	CreateIndex = opkind.CreateIndex
 	DropIndex   = opkind.DropIndex
 	Rename      = opkind.Rename

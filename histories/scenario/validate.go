@@ -194,6 +194,11 @@ func checkName(check func(string) error, kind string, index int, name string) *d
 	return nil
 }
 
+// shards reports whether an operation gives an unsharded collection a shard key.
+func (s *Scenario) shards(ns string) bool {
+	return slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Kind == Shard && o.NS == ns })
+}
+
 func (s *Scenario) collection(ns string) *Collection {
 	for i := range s.Collections {
 		if s.Collections[i].NS == ns {
@@ -216,7 +221,7 @@ func (s *Scenario) checkMigrations(Names) *defect {
 		case s.collection(m.NS) == nil:
 			return flaw("move", i, "there is no collection "+quoteWord(m.NS),
 				"one of the collections above")
-		case s.collection(m.NS).Unsharded:
+		case s.collection(m.NS).Unsharded && !s.shards(m.NS):
 			return flaw("move", i, "the collection "+quoteWord(m.NS)+" is not sharded",
 				"a sharded collection")
 		case m.Min >= m.Max:

@@ -90,8 +90,10 @@ func (s *Service) isShard(name string) bool {
 	return err == nil
 }
 
-// include asks the replica set first. Nothing gives it documents between its answer and its
-// admission: it is no shard.
+// include asks the replica set first, and admits it if no operation on a whole collection has ended
+// since. A donor that has been on its way since the replica set was a shard may give it a
+// collection meanwhile: an operation that ended before the admission has not told it of the end of
+// that one.
 func (s *Service) include(t env.Task, req *command.AddShard) error {
 	name := req.Name
 	set := s.config.Set(name)
@@ -99,23 +101,42 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 		return errcode.New(errcode.BadValue,
 			"there is no replica set %q that could be a shard", name)
 	}
+	for {
+		concluded := s.config.Concluded()
+		if err := s.prepare(t, name, set); err != nil {
+			return err
+		}
+		if admitted, err := s.admit(t, req, set, concluded); admitted || err != nil {
+			return err
+		}
+	}
+}
+
+// prepare has the replica set get ready to be a shard.
+func (s *Service) prepare(t env.Task, name string, set *rpc.Set) error {
 	at, err := s.now(t)
 	if err != nil {
 		return err
 	}
 	if _, err := rpc.AskPrimary[command.Done](
-		t, set, &command.ShardsvrJoinCluster{
-			Name: name,
-			At:   at,
-		}, s.config.Settings().CommandTimeout,
+		t, set, &command.ShardsvrJoinCluster{Name: name, At: at},
+		s.config.Settings().CommandTimeout,
 	); err != nil {
 		return err
 	}
-	if err := t.Point(failpoint.ConfigAddShard, env.Note{Peer: name}); err != nil {
-		return err
-	}
-	return s.config.WhileUnchanging(t, func() error {
-		if s.isShard(name) { // asked for twice
+	return t.Point(failpoint.ConfigAddShard, env.Note{Peer: name})
+}
+
+// admit writes that the replica set is a shard, unless more operations have ended than that.
+func (s *Service) admit(
+	t env.Task, req *command.AddShard, set *rpc.Set, concluded int64,
+) (admitted bool, err error) {
+	name := req.Name
+	err = s.config.WhileUnchanging(t, func() error {
+		if admitted = s.isShard(name); admitted { // asked for twice
+			return nil
+		}
+		if admitted = s.config.Concluded() == concluded; !admitted {
 			return nil
 		}
 		op, err := configsvr.PutShard(configsvr.Shard{
@@ -128,6 +149,7 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 		}
 		return s.config.Write(t, op)
 	})
+	return admitted, err
 }
 
 // findShard is served by every member.

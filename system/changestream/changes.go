@@ -1,11 +1,14 @@
 package changestream
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // Changes are the changes of a collection that an entry of a shard's log contains.
@@ -21,6 +24,17 @@ func Changes(shard, ns string, e *oplog.Entry) (all []command.Change) {
 		}
 	}
 	return all
+}
+
+// cameWithDatabase says that an entry has made an unsharded collection that another shard had.
+func cameWithDatabase(ns string, e *oplog.Entry) bool {
+	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+		if op.Kind != oplog.Create || op.NS != ns || !op.FromMigrate {
+			return false
+		}
+		_, pattern, err := store.DecodeOptions(op.Doc)
+		return err == nil && pattern.Unsharded
+	})
 }
 
 func changeFromOp(op *oplog.Op) (command.Change, bool) {

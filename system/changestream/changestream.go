@@ -82,10 +82,15 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	return t.Err()
 }
 
-// collect fills the answer from the committed log.
+// collect fills the answer from the committed log. What happened to an unsharded collection before
+// it came here with its database is in the log of another shard.
 func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) error {
 	reply.Upto = s.member.CommittedTS()
+	var came bool
 	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
+		if came = came || cameWithDatabase(req.NS, e); came {
+			return false
+		}
 		reply.Changes = append(reply.Changes, Changes(s.shard.Name(), req.NS, e)...)
 		if req.Limit == 0 || len(reply.Changes) < req.Limit {
 			return true
@@ -93,6 +98,10 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		reply.Upto = e.TS
 		return false
 	})
+	if came {
+		return errcode.New(errcode.ChangeStreamHistoryLost,
+			"%s has come to %s after %s", req.NS, s.shard.Name(), req.After)
+	}
 	if !complete {
 		return errcode.New(errcode.ChangeStreamHistoryLost,
 			"the log of %s does not reach back to %s", s.shard.Name(), req.After)

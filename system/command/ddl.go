@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // DropCollection removes a sharded collection with everything in it; it succeeds when there is
@@ -43,12 +44,33 @@ type ShardsvrParticipate struct {
 	Operation  int64
 	Step       ParticipantStep
 	Collection catalog.Collection
+	// Founded is the UUID that the collection was to have before it took over that of an unsharded
+	// one, empty if it did not.
+	Founded string
+	// Creates says that the operation makes the collection: of an unsharded one, if there is one.
+	Creates bool
 	// To is what the collection is renamed to, empty for another operation; Target is the UUID of
 	// the collection that had that name before, empty for none.
 	To, Target string
 	// Index is the name of the index to make or drop, Spec what to make.
 	Index string
 	Spec  bson.Raw
+}
+
+// ShardsvrDescribe asks the primary shard of a database, while an operation holds the critical
+// section of the namespace, for the unsharded collection that is to be sharded by the pattern. An
+// errcode.InvalidOptions says that it has documents and no index on the field, an errcode.BadValue
+// that a document cannot have such a shard key.
+type ShardsvrDescribe struct {
+	NS  string
+	Key key.Pattern
+}
+
+// UnshardedDescription answers ShardsvrDescribe; the UUID is empty when there is no unsharded
+// collection.
+type UnshardedDescription struct {
+	UUID  string
+	Empty bool
 }
 
 // ParticipantStep is what a participant does.
@@ -58,7 +80,7 @@ type ParticipantStep string
 const (
 	// Reads and writes wait, also under later primaries.
 	ParticipantBlock ParticipantStep = "block"
-	// The collection exists.
+	// The collection exists and is sharded.
 	ParticipantCreate ParticipantStep = "create"
 	// The incarnation is gone, and what was known of it.
 	ParticipantDrop ParticipantStep = "drop"
@@ -77,5 +99,7 @@ func init() {
 	codec.Register[DropCollection]()
 	codec.Register[DropIndex]()
 	codec.Register[RenameCollection]()
+	codec.Register[ShardsvrDescribe]()
+	codec.Register[UnshardedDescription]()
 	codec.Register[ShardsvrParticipate]()
 }

@@ -55,6 +55,13 @@ type ddlOperation struct {
 	To         string     `bson:"to,omitempty"`
 	DropTarget bool       `bson:"dropTarget,omitempty"`
 	Target     collRecord `bson:"target"`
+	// Home is the shard with the unsharded collection that becomes this one, empty for none;
+	// Founded is then the UUID that this one was to have.
+	Home    string `bson:"home,omitempty"`
+	Founded string `bson:"founded,omitempty"`
+	// Code says that the operation was refused, and Why, after it had begun.
+	Code errcode.Code `bson:"code,omitempty"`
+	Why  string       `bson:"why,omitempty"`
 }
 
 // executedRequest is what is remembered of a session; of a request that was refused, with what.
@@ -70,12 +77,16 @@ type ddlCoordinator struct {
 	records  *statedoc.Journal[ddlOperation]
 	requests *statedoc.Journal[executedRequest]
 	ended    env.Cond // an operation is over
+	over     int64    // how many operations this member has concluded
+	// refused are the operations of this term that were refused after they had begun, by number.
+	refused map[int64]error
 }
 
 func newDDL(m *replset.Member) ddlCoordinator {
 	return ddlCoordinator{
 		records:  statedoc.New[ddlOperation](m, Operations, trace.System),
 		requests: statedoc.New[executedRequest](m, ddlRequestsNS, trace.System),
+		refused:  make(map[int64]error),
 	}
 }
 
@@ -133,16 +144,22 @@ func (s *Server) change(
 	t env.Task, op ddlOperation, session command.Session,
 ) (*command.Done, error) {
 	op.Session, op.Txn = session.ID, session.Txn
+	var begun int64 // the number of the operation that the request has begun
 	err := s.InTerm(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
-		for {
+		for attempt := op; ; attempt = op {
 			if err := s.ddl.ended.WaitFor(
 				own, 0, func() bool { return !s.changing(&op) },
 			); err != nil {
 				return err
 			}
-			if over, err := s.begin(own, op); over || err != nil {
+			if refused := s.ddl.refused[begun]; refused != nil {
+				delete(s.ddl.refused, begun)
+				return s.settled(own, refused)
+			}
+			if over, err := s.begin(own, &attempt); over || err != nil {
 				return s.settled(own, err)
 			}
+			begun = attempt.Number
 		}
 	})
 	return &command.Done{}, err
@@ -175,21 +192,21 @@ func (op *ddlOperation) names() []string {
 
 // begin starts the operation, unless it is over: carried out before, or without anything to do.
 // Nothing happens between its checks and its write.
-func (s *Server) begin(t env.Task, op ddlOperation) (over bool, err error) {
+func (s *Server) begin(t env.Task, op *ddlOperation) (over bool, err error) {
 	if done, ok := s.ddl.requests.Get(op.Session); ok && done.Txn >= op.Txn {
-		return true, done.refusal(&op)
+		return true, done.refusal(op)
 	}
-	needed, err := s.prepare(&op)
+	needed, err := s.prepare(op)
 	if err != nil {
-		return true, cmp.Or(s.note(t, op, err), err)
+		return true, cmp.Or(s.note(t, *op, err), err)
 	}
 	if !needed {
-		return true, s.note(t, op, nil)
+		return true, s.note(t, *op, nil)
 	}
-	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, op)); err != nil {
+	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, *op)); err != nil {
 		return true, err
 	}
-	s.coordinate(s.member.TermScope(), op)
+	s.coordinate(s.member.TermScope(), *op)
 	return false, nil
 }
 
@@ -201,7 +218,7 @@ func (s *Server) note(t env.Task, op ddlOperation, refused error) error {
 	}
 	done := executedRequest{Session: op.Session, Txn: op.Txn}
 	if refused != nil {
-		done.Code, done.Why = errcode.Of(refused), refused.Error()
+		done.Code, done.Why = errcode.Of(refused), errcode.Reason(refused)
 	}
 	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, done))
 	return err

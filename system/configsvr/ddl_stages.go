@@ -32,8 +32,9 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 // while all shards block it, too: one that took the namespace for free would go on to answer that.
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
-		participantStage(command.ParticipantBlock), participantStage(command.ParticipantCreate),
-		(*Server).enterCatalog, participantStage(command.ParticipantRelease),
+		participantStage(command.ParticipantBlock), (*Server).adopt,
+		unlessRefused(participantStage(command.ParticipantCreate)),
+		unlessRefused((*Server).enterCatalog), participantStage(command.ParticipantRelease),
 	},
 	dropCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
@@ -98,11 +99,15 @@ func (s *Server) conclude(t env.Task, op *ddlOperation) error {
 	}
 	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
 	if op.Session != "" {
-		done := executedRequest{Session: op.Session, Txn: op.Txn}
+		done := executedRequest{op.Session, op.Txn, op.Code, op.Why}
 		ops = append(ops, s.ddl.requests.Put(op.Session, done))
 	}
 	_, err := s.member.Write(t, ops...)
 	if err == nil {
+		if op.Code != "" {
+			s.ddl.refused[op.Number] = errcode.New(op.Code, "%s", op.Why)
+		}
+		s.ddl.over++
 		s.ddl.ended.Broadcast()
 	}
 	return err
@@ -117,12 +122,15 @@ func participantStage(step command.ParticipantStep) ddlStage {
 			Collection: op.Coll.collection(op.NS),
 			To:         op.To,
 			Target:     op.Target.UUID,
+			Founded:    op.Founded,
+			Creates:    op.Kind == createCollection,
 		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)
 		}
 		for _, name := range s.shardNames() {
-			if step == command.ParticipantCreate && !slices.Contains(op.Shards, name) {
+			if step == command.ParticipantCreate && name != op.Home &&
+				!slices.Contains(op.Shards, name) {
 				continue
 			}
 			if err := t.Point(

@@ -73,6 +73,7 @@ const (
 
 	// Administration.
 	IllegalOperation Code = "IllegalOperation"
+	InvalidOptions   Code = "InvalidOptions"
 	ZoneNotFound     Code = "ZoneNotFound"
 	ZoneStillInUse   Code = "ZoneStillInUse"
 
@@ -111,6 +112,14 @@ func Of(err error) Code {
 		return e.Code
 	}
 	return Internal
+}
+
+// Reason is what err says besides its code, all of it for an error without one.
+func Reason(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	return err.Error()
 }
 
 // Is reports whether err has one of the codes.

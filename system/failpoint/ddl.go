@@ -17,6 +17,8 @@ var (
 		"everything is done, and the next primary repeats it")
 	RequestDDLParticipant = declare(Request, "request.ddl.participant",
 		"a step of a finished DDL operation arrives late")
+	RequestDDLDescribe = declare(Request, "request.ddl.describe",
+		"an unsharded collection is to be sharded, and its shard fails over")
 	RequestDDLApplied = declare(Request, "request.ddl.applied",
 		"the step is applied locally, but a failover may still roll it back")
 )

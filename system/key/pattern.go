@@ -24,6 +24,9 @@ type Pattern struct {
 // IsZero reports whether there is no pattern.
 func (p Pattern) IsZero() bool { return p.Field == "" }
 
+// SameOrder reports whether documents have the same keys by both, sharded or not.
+func (p Pattern) SameOrder(q Pattern) bool { return p.Field == q.Field && p.Hashed == q.Hashed }
+
 // Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range
 // contains) and everything that cannot be a key are an errcode.BadValue.
 func (p Pattern) Of(doc bson.Raw) (Key, error) {

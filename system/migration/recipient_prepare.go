@@ -73,15 +73,16 @@ func (r *recipientMigration) writeAny(t env.Task, ops []oplog.Op) error {
 }
 
 // missing returns what makes the collection equal to the donor's. An empty one of another
-// incarnation is replaced.
+// incarnation is replaced, and the copy that a move of the database's primary has left.
 func (r *recipientMigration) missing(options bson.Raw) (ops []oplog.Op, err error) {
 	own, exists := r.s.member.Store().Options(r.start.NS)
 	if exists {
-		uuid, _, err := store.DecodeOptions(own)
-		if err == nil && uuid == r.start.UUID {
+		uuid, pattern, err := store.DecodeOptions(own)
+		if err == nil && uuid == r.start.UUID && !pattern.Unsharded {
 			return nil, nil
 		}
-		if n := r.s.member.Store().Count(r.start.NS, store.Latest); n > 0 {
+		n := r.s.member.Store().Count(r.start.NS, store.Latest)
+		if n > 0 && !pattern.Unsharded {
 			return nil, errcode.New(errcode.IncompatibleShardingMetadata,
 				"%s has uuid %q and %d documents here, and uuid %s on %s",
 				r.start.NS, uuid, n, r.start.UUID, r.start.From)

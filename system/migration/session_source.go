@@ -145,9 +145,11 @@ func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
 func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, error) {
 	var chain []oplog.Stmt
 	sentinel := false
-	complete := x.s.shard.History(r, func(st *oplog.Stmt, _ oplog.Time) bool {
-		if x.concerns(st) {
-			chain = append(chain, *st)
+	complete := x.s.shard.History(r, func(st *oplog.Stmt, at oplog.Time) bool {
+		one := *st
+		one.Key = string(x.s.shard.Keyed(x.ns, st, at))
+		if x.concerns(&one) {
+			chain = append(chain, one)
 		}
 		sentinel = sentinel || st.DeadEnd
 		return true

@@ -70,6 +70,9 @@ func (m *primaryMove) find(t env.Task) (here bool, err error) {
 	if err := m.at(t, failpoint.MovePrimaryStart); err != nil {
 		return false, err
 	}
+	if err := m.awaitSharded(t); err != nil {
+		return false, err
+	}
 	// What an earlier move has left undone is no longer undone for good.
 	if err := m.s.member.AwaitMajority(t); err != nil {
 		return false, err
@@ -88,6 +91,17 @@ func (m *primaryMove) find(t env.Task) (here bool, err error) {
 	m.record.expect(now.Database.Version)
 	m.record.Collections, err = m.list(now.Sharded)
 	return true, err
+}
+
+// awaitSharded waits until no collection of the database is being sharded: an operation that begins
+// later is refused while the move is in progress.
+func (m *primaryMove) awaitSharded(t env.Task) error {
+	for m.s.shard.BeingSharded(m.record.Database) != "" {
+		if err := t.Sleep(m.s.settings.RetryBackoff); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepare finds out what has to move and makes the record of it durable. A database that is where

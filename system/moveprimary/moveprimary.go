@@ -20,8 +20,10 @@ package moveprimary
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -62,6 +64,7 @@ func New(sh *shard.Server) *Service {
 	rpc.Handle(e, s.importSessions)
 	rpc.Handle(e, s.dropClonedData)
 	sh.AddAudit(s.audit)
+	sh.ExcludeSharding(s.mayShard)
 	return s
 }
 
@@ -84,6 +87,19 @@ func (s *Service) movePrimary(
 		return nil, err
 	}
 	return &command.Done{}, m.err
+}
+
+// mayShard refuses to have a collection sharded while it moves with its database: the copy, or what
+// is left here, would be taken for a part of it.
+func (s *Service) mayShard(ns string) error {
+	database := catalog.DatabaseOf(ns)
+	moving := s.moves[database] != nil ||
+		slices.ContainsFunc(s.records.All(), func(r Record) bool { return r.Database == database })
+	if !moving {
+		return nil
+	}
+	return errcode.New(errcode.ConflictingOperationInProgress,
+		"collection %s cannot be sharded while the primary of %s moves", ns, database)
 }
 
 func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {

@@ -40,10 +40,12 @@ const (
 	CreateIndex // NS gets the index ID, Doc describes it
 	DropIndex   // NS loses the index ID
 	Rename      // NS and everything in it becomes ID, a namespace that does not exist
+	Shard       // NS, with what is in it, gets a shard key: Doc holds its options from now on
 )
 
 var kindNames = [...]string{
 	"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex", "rename",
+	"shard",
 }
 
 // String is the kind's name.

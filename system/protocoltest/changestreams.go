@@ -20,7 +20,8 @@ type stream struct {
 type tokens map[string]command.Token
 
 func (r *Rig) watch(l Line) error {
-	name, op, u := l.Word(0), command.Watch{NS: Sharded}, r.Clients()[0]
+	name, op, u := l.Word(0), command.Watch{NS: l.Arg("in", Sharded)}, r.Clients()[0]
+	op.Unsharded = op.NS != Sharded
 	if after := l.Arg("after", ""); after != "" {
 		op.Resume, op.After = true, r.tokens[after]
 	}

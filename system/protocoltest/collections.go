@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
@@ -50,6 +52,16 @@ func (r *Rig) rename(l Line) error {
 }
 
 func (r *Rig) createIndex(l Line) error {
+	if ns := l.Arg("in", ""); ns != "" {
+		of := bson.E{Key: l.Word(0), Value: int32(1)}
+		if l.Has("hashed") {
+			of.Value = "hashed"
+		}
+		spec := raw(bson.D{{Key: "key", Value: bson.D{of}}})
+		return r.onCollection("createIndex", func(c *client.Client, t env.Task) client.Answer {
+			return c.IndexUnsharded(t, ns, l.Word(0)+"_1", spec)
+		})
+	}
 	return r.onCollection("createIndex", func(c *client.Client, t env.Task) client.Answer {
 		return c.CreateIndex(t, Sharded, l.Word(0))
 	})

@@ -83,7 +83,7 @@ func (r *Rig) statement(l Line) error {
 		Session:  command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
 		Concern:  command.Majority,
 	}
-	if req.NS != Sharded {
+	if req.NS != Sharded && l.Arg("by", "_id") == "_id" {
 		req.Filter = raw(bson.D{{Key: "_id", Value: k}})
 	}
 	r.Request(r.Clients()[0], func(t env.Task) {

@@ -59,7 +59,7 @@ func (r *Rig) move(l Line) error {
 	}
 	throttle, _ := strconv.Atoi(l.Arg("throttle", "0"))
 	r.askFor(patience, what, configsvr.Name, &command.MoveRange{
-		NS: Sharded, Min: rng.Min, Max: rng.Max, To: to, Name: "move",
+		NS: l.Arg("in", Sharded), Min: rng.Min, Max: rng.Max, To: to, Name: "move",
 		WaitDelete: l.Has("wait"), ForceJumbo: command.ForceJumbo(l.Arg("force", "")),
 		Throttle: command.WriteConcern{W: throttle}, ChunkBytes: l.Number("bytes", 0),
 	})

@@ -59,7 +59,8 @@ func (r *Rig) dataRequests() Verbs {
 		"fill": r.fill,
 		// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and
 		// transaction again is a retry. With implicit=yes it makes an unsharded collection that there
-		// is not, as drivers have it.
+		// is not, as drivers have it. Documents of
+		// other collections than test.docs are found by _id, with by=k by k.
 		"statement": r.statement,
 		// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
 		"direct": r.writeDirectly,
@@ -67,7 +68,8 @@ func (r *Rig) dataRequests() Verbs {
 		// a router, everything or a range. times=8: that often, and shows the last; then all that
 		// can be asked have been asked.
 		"scan": r.scan,
-		// watch NAME [after=TOKEN]: opens a change stream, from now on or behind a token.
+		// watch NAME [after=TOKEN] [in=test.plain]: opens a change stream, from now on or behind a
+		// token.
 		"watch": r.watch,
 		// read NAME [for=200ms] [token=TOKEN]: asks a stream for changes for a while, and keeps
 		// where it is.
@@ -80,8 +82,8 @@ func (r *Rig) migrationRequests() Verbs {
 	return Verbs{
 		// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself;
 		// wait, throttle=2, force=manual, bytes=400: the size of a chunk; patience=8h: waits longer
-		// for the answer. A bound that is open, the donor chooses. move find=15: the chunk with the
-		// key.
+		// for the answer; in=test.later: of that collection. A bound that is open, the donor
+		// chooses. move find=15: the chunk with the key.
 		"move": r.move,
 		// moveprimary to=shard-b
 		"moveprimary": r.movePrimary,
@@ -104,9 +106,9 @@ func (r *Rig) collectionRequests() Verbs {
 	return Verbs{
 		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers
 		// [over]: it has that name from then on, in the place of another. With in=test.plain, that
-		// unsharded one is dropped or renamed.
+		// unsharded one is dropped, renamed or gets the index.
 		"drop": r.drop, "create": r.create, "rename": r.rename,
-		// index f: makes one on the field; unindex f: drops it; indexes: what each shard has.
+		// index f [hashed]: makes one on the field; unindex f: drops it; indexes: what each shard has.
 		"index": r.createIndex, "unindex": r.dropIndex, "indexes": r.showIndexes,
 		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
 		"shard": r.shardCollection,

@@ -42,10 +42,29 @@ func (r *Router) nextChanges(
 	if err := t.Point(failpoint.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
 		return nil, err
 	}
-	if err := s.read(t, r.ep.Clock().Now().Cluster); isFatal(t, err) {
+	err = s.read(t, r.ep.Clock().Now().Cluster)
+	if s.pinned && isStale(err) {
+		err = s.stillThere(t)
+	}
+	if isFatal(t, err) {
 		return nil, err
 	}
 	return r.tell(t, s, req.BatchSize), nil
+}
+
+// stillThere finds out whether an unsharded collection is where it was when the stream began: if it
+// is not, that is an errcode.StaleDbVersion. A shard that learns anew what it has refuses every
+// version, too.
+func (s *changeStream) stillThere(t env.Task) error {
+	known, only := s.router.routesOf(s.ns), s.tails[0]
+	known.invalidate(known.table)
+	table, err := known.get(t)
+	if err != nil || table.Collection().Unsharded &&
+		table.ShardVersion(only.set.Name()) == only.opens.Shard {
+		return err
+	}
+	return errcode.New(errcode.StaleDbVersion,
+		"%s is not what it was when the stream began: it was sharded, or is on another shard", s.ns)
 }
 
 // isFatal reports whether a stream cannot go on: other failures only leave it where it is.

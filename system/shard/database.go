@@ -95,6 +95,24 @@ func (s *Server) announceRename(index uint64, op *oplog.Op) {
 		})
 }
 
+// announceShard reports that every document of a collection is under another key, if it is.
+func (s *Server) announceShard(index uint64, op *oplog.Op) {
+	data := s.cfg.Member.Store()
+	if index <= data.Oldest() {
+		return
+	}
+	old, _ := data.Pattern(op.NS, index-1)
+	if now, _ := data.Pattern(op.NS, index); now.SameOrder(old) {
+		return
+	}
+	s.announceDrop(index, op)
+	data.ScanKey(op.NS, key.Everything, index, store.Place{},
+		func(k key.Key, id string, doc bson.Raw) bool {
+			s.node.Emit(s.applied(index, op, op.NS, k, id, doc))
+			return true
+		})
+}
+
 func (s *Server) applied(
 	index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw,
 ) *trace.Event {

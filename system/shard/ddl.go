@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -23,6 +24,9 @@ type participationDoc struct {
 	Released int64  `bson:"released"`
 	// Formerly are the names that a collection of this name had before.
 	Formerly []string `bson:"formerly,omitempty"`
+	// KeyedAt is the index of the entry by which an unsharded collection of this name got its shard
+	// key, if its documents have other keys since.
+	KeyedAt uint64 `bson:"keyedAt,omitempty"`
 }
 
 // participate takes one step of an operation on a whole collection. The answer is given when a
@@ -95,7 +99,10 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	same := here == req.Collection.UUID
 	switch req.Step {
 	case command.ParticipantBlock:
-		return s.block(holderOf(req), operationNamespaces(req)...)
+		if err := s.mayShard(req); err != nil {
+			return nil, err
+		}
+		return s.block(req)
 	case command.ParticipantCreate:
 		return s.creation(req, here)
 	case command.ParticipantDrop:
@@ -122,12 +129,14 @@ func (s *Server) when(needed bool, op oplog.Op) ([]oplog.Op, error) {
 
 // holderOf names the operation's hold on the critical section.
 func holderOf(req *command.ShardsvrParticipate) string {
-	return "operation " + req.Collection.UUID + " " + key.Int(req.Operation).String()
+	return "operation " + cmp.Or(req.Founded, req.Collection.UUID) + " " +
+		key.Int(req.Operation).String()
 }
 
 // block holds reads and writes of the namespaces back, in a way that survives failovers.
-func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err error) {
-	for _, ns := range names {
+func (s *Server) block(req *command.ShardsvrParticipate) (ops []oplog.Op, err error) {
+	holder := holderOf(req)
+	for _, ns := range operationNamespaces(req) {
 		doc, held := s.recoverable(ns)
 		if held && doc.Reason != holder {
 			return nil, errcode.New(errcode.ConflictingOperationInProgress,
@@ -135,7 +144,7 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 		}
 		if !held {
 			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns,
-				sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
+				sectionDoc{ns, holder, true, trace.System, req.Creates}))
 		}
 	}
 	return ops, nil
@@ -148,6 +157,7 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
 	to := s.participation(req.To)
 	to.NS, to.Formerly = req.To, s.inherited(req)
+	to.KeyedAt = s.participation(req.Collection.NS).KeyedAt
 	ops = append(ops, documentOp(oplog.Update, participationsNS, req.To, to))
 	if there != "" && there == req.Target {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})
@@ -177,20 +187,11 @@ func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 	s.renames = append(s.renames, follow)
 }
 
-func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
-	c := &req.Collection
-	if here != "" && here != c.UUID {
-		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
-			s.name, c.NS, here, c.UUID)
-	}
-	return s.when(here == "",
-		oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
-}
-
 // release ends the operation here: its holds are gone, and its messages have no effect any more.
 func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	for _, ns := range operationNamespaces(req) {
-		doc := participationDoc{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
+		doc := s.participation(ns)
+		doc.NS, doc.Released = ns, req.Operation
 		ops = append(ops, documentOp(oplog.Update, participationsNS, ns, doc))
 		if doc, held := s.recoverable(ns); held && doc.Reason == holderOf(req) {
 			ops = append(ops, s.Unhold(ns))

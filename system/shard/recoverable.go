@@ -23,6 +23,8 @@ type sectionDoc struct {
 	Reason     string      `bson:"reason"`
 	BlockReads bool        `bson:"blockReads"`
 	Actor      trace.Actor `bson:"actor,omitempty"`
+	// Creates is set when an operation holds it that makes the collection.
+	Creates bool `bson:"creates,omitempty"`
 }
 
 func (d *sectionDoc) hold() sectionHold {

@@ -63,6 +63,7 @@ type Server struct {
 	audits     []func(*command.AuditReply)
 	statistics serverstatus.Sharding
 	renames    []func(uuid, to string) []oplog.Op
+	exclusions []func(ns string) error
 	// An earlier primary may have moved a range of any namespace.
 	undecided bool
 	lookups   []func(*serverstatus.Sharding)
@@ -168,6 +169,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.indexUnsharded)
 	rpc.Handle(e, s.listUnsharded)
 	rpc.Handle(e, s.participate)
+	rpc.Handle(e, s.describe)
 	rpc.Handle(e, s.joinCluster)
 	rpc.Handle(e, s.leaveCluster)
 	rpc.Handle(e, s.splitChunk)

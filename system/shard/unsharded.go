@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -45,14 +44,7 @@ func (s *Server) newUnsharded(ns string, chosen bson.Raw) bson.Raw {
 	if len(chosen) == 0 {
 		return options
 	}
-	open := options[4 : len(options)-1]
-	b := append(make([]byte, 4), open...)
-	b = bsoncore.AppendDocumentElement(b, "options", bsoncore.Document(chosen))
-	doc, err := bsoncore.AppendDocumentEnd(b, 0)
-	if err != nil {
-		panic(err) // the document was begun with the length that it gets here
-	}
-	return bson.Raw(doc)
+	return store.WithOptions(options, chosen)
 }
 
 func (s *Server) dropUnsharded(

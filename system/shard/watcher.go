@@ -29,7 +29,7 @@ func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 		switch op.Kind {
 		case oplog.Create:
 			s.created(op)
-		case oplog.Drop:
+		case oplog.Drop, oplog.Shard:
 			s.dropped(op.NS)
 		case oplog.Rename:
 			s.dropped(op.NS)
@@ -97,6 +97,8 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 		s.announceDrop(index, op)
 	case oplog.Rename:
 		s.announceRename(index, op)
+	case oplog.Shard:
+		s.announceShard(index, op)
 	}
 	if op.Kind != oplog.Insert && op.Kind != oplog.Update && op.Kind != oplog.Delete {
 		return

@@ -45,6 +45,8 @@ func (s *Store) apply(index uint64, op *oplog.Op) error {
 		return s.setIndex(index, op)
 	case oplog.Rename:
 		return s.rename(index, op.NS, op.ID)
+	case oplog.Shard:
+		return s.shard(index, op)
 	case oplog.Noop:
 	default:
 		return errcode.New(errcode.Internal, "entry %d has an operation of kind %v", index, op.Kind)
@@ -114,6 +116,30 @@ func (s *Store) rename(index uint64, from, to string) error {
 	s.become(index, from, nil)
 	s.become(index, to, c)
 	return s.renameIndexes(index, from, to)
+}
+
+// shard has the documents live on in the order of another key; readers of earlier indexes find them
+// in the order that they had.
+func (s *Store) shard(index uint64, op *oplog.Op) error {
+	old := s.at(op.NS, Latest)
+	if old == nil {
+		return errcode.New(errcode.NamespaceNotFound,
+			"entry %d shards %s, which does not exist", index, op.NS)
+	}
+	c, err := newCollection(op.Doc)
+	if err != nil {
+		return err
+	}
+	old.records.Scan(func(id string, r *docRecord) bool {
+		if doc := r.latest(); doc != nil {
+			_, err = c.put(index, id, doc)
+		}
+		return err == nil
+	})
+	if err == nil {
+		s.become(index, op.NS, c)
+	}
+	return err
 }
 
 // become sets what the namespace means from index on.

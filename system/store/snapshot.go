@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/system/document"
@@ -117,6 +118,36 @@ func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
 		panic(err) // two texts and a bool always have a document
 	}
 	return raw
+}
+
+// WithPattern returns the document of a Create operation with another shard key, and everything
+// else as it was.
+func WithPattern(raw bson.Raw, p key.Pattern) (bson.Raw, error) {
+	uuid, _, err := DecodeOptions(raw)
+	if err != nil {
+		return nil, err
+	}
+	changed := bson.Raw(EncodeOptions(uuid, p))
+	if kept, err := raw.LookupErr(chosenOptions); err == nil {
+		return WithOptions(changed, kept.Document()), nil
+	}
+	return changed, nil
+}
+
+// chosenOptions is the field of a Create operation's document with what a client has chosen.
+const chosenOptions = "options"
+
+// WithOptions returns the document of a Create operation with the options that a client has chosen;
+// what they mean is nothing to the store.
+func WithOptions(raw, chosen bson.Raw) bson.Raw {
+	open := raw[4 : len(raw)-1]
+	b := append(make([]byte, 4), open...)
+	b = bsoncore.AppendDocumentElement(b, chosenOptions, bsoncore.Document(chosen))
+	doc, err := bsoncore.AppendDocumentEnd(b, 0)
+	if err != nil {
+		panic(err) // the document was begun with the length that it gets here
+	}
+	return bson.Raw(doc)
 }
 
 // DecodeOptions undoes EncodeOptions; a missing document has no uuid and no shard key.

@@ -86,35 +86,10 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.makeRoom(t, ns); err != nil {
-		return nil, err
-	}
 	_, err = deployment.Ask[command.Done](t, s.d, &command.ShardCollection{
 		NS: ns, Key: pattern, InitialChunks: int(chunks),
 	})
 	return reply.Result(bson.E{Key: "collectionsharded", Value: ns}), err
-}
-
-// makeRoom removes an unsharded collection of that name, which must be empty.
-func (s service) makeRoom(t env.Task, ns string) error {
-	table, err := s.d.Table(t, ns)
-	if errcode.Is(err, errcode.NamespaceNotFound) {
-		return nil
-	}
-	if err != nil || !table.Collection().Unsharded {
-		return err
-	}
-	found, err := deployment.Ask[command.Batch](t, s.d,
-		&command.Find{NS: ns, BatchSize: 1, Concern: command.Local})
-	if err != nil {
-		return err
-	}
-	if len(found.Docs) > 0 {
-		return errcode.New(errcode.IllegalOperation,
-			"collection %s has documents: only an empty collection can be sharded", ns)
-	}
-	_, err = s.d.Drop(t, ns)
-	return err
 }
 
 // pattern is the shard key of a sharded collection.
