@@ -49,6 +49,8 @@ type Collection struct {
 	Zones  []Zone  // in the order of keys
 	// Off means that none of its chunks move, Defragment that only defragmentation moves them.
 	Off, Defragment bool
+	// Bounds are those of chunks that it must have because it has too few.
+	Bounds []string
 	// ChunkBytes is the target size of its chunks; OwnSize says that it is the collection's own.
 	ChunkBytes int64
 	OwnSize    bool
@@ -91,21 +93,25 @@ func (c *Collection) zoneOf(lo, hi string) (zone string, crosses bool) {
 	return "", crosses
 }
 
-// Cuts are the points at which chunks have to be split for zones, by the lower bounds of the
-// chunks.
+// Cuts are the points at which chunks have to be split, for zones or because there are too few, by
+// the lower bounds of the chunks.
 func (r *Round) Cuts(ns string) map[string][]string {
 	points := map[string][]string{}
 	c := r.collection(ns)
-	if c == nil || c.Off || c.Defragment {
+	if c == nil {
 		return points
+	}
+	bounds := c.Bounds
+	if !c.Off && !c.Defragment {
+		for _, z := range c.Zones {
+			bounds = append(slices.Clip(bounds), z.Min, z.Max)
+		}
 	}
 	for _, at := range c.Chunks {
 		var inside []string
-		for _, z := range c.Zones {
-			for _, bound := range []string{z.Min, z.Max} {
-				if at.Min < bound && bound < at.Max && !slices.Contains(inside, bound) {
-					inside = append(inside, bound)
-				}
+		for _, bound := range bounds {
+			if at.Min < bound && bound < at.Max && !slices.Contains(inside, bound) {
+				inside = append(inside, bound)
 			}
 		}
 		if len(inside) > 0 {

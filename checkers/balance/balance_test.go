@@ -1,6 +1,7 @@
 package balance_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -232,5 +233,32 @@ func TestChunkSizes(t *testing.T) {
 				t.Errorf("sizes are %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestCuts: chunks are cut at the boundaries of zones, unless nothing may move, and where the
+// collection has to have bounds at any rate.
+func TestCuts(t *testing.T) {
+	for name, c := range map[string]struct {
+		off  bool
+		must []string
+		want map[string][]string
+	}{
+		"zones":                    {false, nil, map[string][]string{"a": {"c"}, "d": {"f"}}},
+		"zones, but nothing moves": {true, nil, map[string][]string{}},
+		"too few chunks": {
+			true, []string{"b", "d", "e"}, map[string][]string{"a": {"b"}, "d": {"e"}},
+		},
+		"both": {
+			false, []string{"b", "c"}, map[string][]string{"a": {"b", "c"}, "d": {"f"}},
+		},
+	} {
+		r := &balance.Round{Collections: []balance.Collection{{
+			NS: "db.c", Chunks: chunks("a:x d:y"), Off: c.off, Bounds: c.must,
+			Zones: []balance.Zone{{Min: "c", Max: "f", Name: "east"}},
+		}}}
+		if got := r.Cuts("db.c"); !maps.EqualFunc(got, c.want, slices.Equal) {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
 	}
 }

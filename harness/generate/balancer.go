@@ -68,6 +68,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	if own := d.Fork(0x3e); own.Chance("unsharded", unshardedShare) {
 		addUnsharded(own, s, z)
 	}
+	keepSessions(d.Fork(0x3f), s)
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
 	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
@@ -79,6 +80,18 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
 	s.FaultsEnd = z.span + faultsTail
+}
+
+// keepSessions has the collection of sessions appear, in few chunks, in some scenarios.
+func keepSessions(own keyed.Source, s *scenario.Scenario) {
+	if own.Chance("sessions", 10) {
+		every, chunks := keyed.Pick(own, "every", 100, 700, 2000), 2+own.IntN("chunks", 6)
+		s.Set(
+			scenario.Setting{Name: "logicalSessionRefreshMillis", Value: fmt.Sprint(every)},
+			scenario.Setting{
+				Name: "minNumChunksForSessionsCollection", Value: fmt.Sprint(chunks),
+			})
+	}
 }
 
 // makeAgain has the last collection dropped, and made again as the config server decides, while

@@ -2,6 +2,8 @@ package shardstore
 
 import (
 	"cmp"
+	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -66,6 +68,9 @@ func (c *cluster) readRound(data *store.Store, chunkBytes int64) *balance.Round 
 	slices.SortFunc(r.Shards, func(a, b balance.Shard) int { return cmp.Compare(a.Name, b.Name) })
 	data.Scan(configsvr.Collections, store.Latest, func(_ string, doc bson.Raw) bool {
 		if coll := readCollection(data, doc, chunkBytes); coll != nil {
+			if coll.NS == configsvr.Sessions && len(coll.Chunks) < c.settings.SessionChunks {
+				coll.Bounds = sessionBounds(c.settings.SessionChunks)
+			}
 			coll.Defragment = coll.Defragment && p.MergesByItself()
 			r.Collections = append(r.Collections, *coll)
 		}
@@ -96,6 +101,24 @@ func readSwitches(r *balance.Round, doc bson.Raw) {
 			r.Throttle = throttleText(command.Majority)
 		}
 	}
+}
+
+// sessionBounds are those of n chunks with equal shares of all UUIDs.
+func sessionBounds(n int) (all []string) {
+	for i := 1; i < n; i++ {
+		var uuid [16]byte
+		binary.BigEndian.PutUint32(uuid[:], uint32(uint64(i)<<32/uint64(n)))
+		at, doc, err := bson.MarshalValue(bson.Binary{Subtype: 4, Data: uuid[:]})
+		if err != nil {
+			panic(fmt.Sprintf("shardstore: a UUID is no value: %v", err))
+		}
+		k, err := key.Encode(bson.RawValue{Type: at, Value: doc})
+		if err != nil {
+			panic(fmt.Sprintf("shardstore: a UUID is no key: %v", err))
+		}
+		all = append(all, string(k))
+	}
+	return all
 }
 
 func readShard(doc bson.Raw) balance.Shard {

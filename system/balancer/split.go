@@ -5,15 +5,13 @@ import (
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 )
-
-// sessionsCollection is the collection of sessions, whose keys are random UUIDs.
-const sessionsCollection = "config.system.sessions"
 
 // split has chunks split that cross a boundary of zones, and those of the sessions until there are
 // enough (protocol 13.2). One that fails is tried again in the next round, and delays nothing.
@@ -24,7 +22,7 @@ func (r *round) split(t env.Task) error {
 			continue
 		}
 		splits := policy.ZoneSplits(&c)
-		if coll.NS == sessionsCollection {
+		if coll.NS == configsvr.Sessions {
 			splits = append(splits, policy.SessionSplits(c.Table, r.settings.SessionChunks)...)
 		}
 		for _, s := range splits {

@@ -47,6 +47,7 @@ func (w logWatcher) StepUp(t env.Task) error {
 	for _, op := range w.s.ddl.records.All() {
 		w.s.coordinate(w.s.member.TermScope(), op)
 	}
+	w.s.node.Spawn(w.s.member.TermScope(), "sessions", w.s.keepSessions)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -196,8 +197,16 @@ func balancingLine(doc bson.Raw) (string, error) {
 
 func (r *Rig) showOwners(l Line) error {
 	table, err := r.Cluster.Catalog(l.Word(0))
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		r.Say("%v", err)
+		return nil
+	}
 	if err != nil {
 		return err
+	}
+	if l.Has("count") {
+		r.Say("%d chunks", table.Len())
+		return nil
 	}
 	var all []string
 	for c := range table.Chunks() {

@@ -43,8 +43,9 @@ type Rig struct {
 	Balances bool
 	// On lists the shards that the sharded collection starts on; nil: all of them.
 	On []string
-	// YieldMax is as in sim.Options.
-	YieldMax time.Duration
+	// YieldMax and YieldProbability are as in sim.Options.
+	YieldMax         time.Duration
+	YieldProbability sim.Probability
 
 	topics  topics
 	users   []*User
@@ -97,6 +98,9 @@ func (r *Rig) assemble(l Line) error {
 	}
 	r.Balances, r.On = l.Has("balancer"), l.List("on")
 	r.Shards, r.YieldMax, r.topics = int(l.Number("shards", 2)), -1, nil
+	if longest := l.Arg("yields", ""); longest != "" {
+		r.YieldMax, r.YieldProbability = duration(longest), sim.Always
+	}
 	namespaces := []string{Sharded}
 	if l.Has("unsharded") {
 		namespaces = append(namespaces, plain, notes)
@@ -121,7 +125,9 @@ func (r *Rig) Assemble(seed uint64, docs int, bounds ...key.Key) error {
 }
 
 func (r *Rig) start(seed uint64, colls []system.Collection) error {
-	r.Open(sim.Options{Seed: seed, Observer: r, YieldMax: r.YieldMax})
+	r.Open(sim.Options{
+		Seed: seed, Observer: r, YieldMax: r.YieldMax, YieldProbability: r.YieldProbability,
+	})
 	r.wrote, r.times, r.users = map[int64]string{}, map[string]hlc.Timestamp{}, nil
 	r.streams, r.tokens = map[string]*stream{}, tokens{}
 	colls[0].Shards = r.On

@@ -22,6 +22,7 @@ func (r *Rig) clusterVerbs() Verbs {
 		// on shard i mod 2. With unsharded, a third of the documents is in the sharded collection
 		// and a third in each of two that are not. set=(name:value,...) changes settings.
 		// protocol=4.2: the older one. on=(shard-a): all chunks are there. balancer: it is on.
+		// yields=50ms: who lets others run does so each time, for up to so long.
 		"cluster": r.assemble,
 		// trace donor recipient section decision deletion election placement primary: which events
 		// are shown from now on; at the start all of them but applied and rollback.
@@ -38,8 +39,8 @@ func (r *Rig) clusterVerbs() Verbs {
 		"outstanding": r.showOutstanding,
 		"changelog":   r.showChangelog,
 		"actions":     r.showActions,
-		// administration: the shards and the zones as the catalog has them; owners test.later: who
-		// owns which chunk.
+		// administration: the shards and the zones as the catalog has them; owners test.later
+		// [count]: who owns which chunk, or how many there are.
 		"administration": r.showAdministration,
 		"owners":         r.showOwners,
 		// quiesce: every fault ends; waits until nothing is outstanding; shows who owns and holds

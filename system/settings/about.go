@@ -188,6 +188,10 @@ var about = []fact{
 		"how many chunks config.system.sessions is split into",
 	},
 	{
+		"logicalSessionRefreshMillis", Milliseconds, "config server",
+		"how often the config server looks whether config.system.sessions has to be made",
+	},
+	{
 		"autoMergerIntervalSecs", Seconds, "balancer",
 		"the time between two passes of the automerger (8.0)",
 	},

@@ -124,6 +124,8 @@ type Settings struct {
 	BalancerRandom int `name:"balancerRandomMigrations"`
 	// 1024.
 	SessionChunks int `name:"minNumChunksForSessionsCollection"`
+	// 5m from one look of the config server whether there is a collection of sessions to the next.
+	SessionRefresh time.Duration `name:"logicalSessionRefreshMillis"`
 	// 1h from one pass of the automerger to the next (8.0).
 	MergeInterval time.Duration `name:"autoMergerIntervalSecs"`
 	// 15s after each shard that it has merge.
@@ -191,6 +193,7 @@ func Default80() Settings {
 		BalancerInterval:    10 * time.Second,
 		BalancerPause:       time.Second,
 		SessionChunks:       1024,
+		SessionRefresh:      5 * time.Minute,
 		MergeInterval:       time.Hour,
 		MergePause:          15 * time.Second,
 	}

@@ -122,6 +122,10 @@ func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 	return s.cfg.Member.Confirm(t)
 }
 
+// sessionsOfClients is a collection like those of users, in a database that is otherwise the
+// server's own.
+const sessionsOfClients = "config.system.sessions"
+
 const rangeDeletionsNS = "config.rangeDeletions"
 
 // owed lists what the shard has in progress with others.
@@ -182,7 +186,8 @@ func (s *Server) drops() (ops []oplog.Op, full []string) {
 // userCollections lists what a server does not keep for itself.
 func (s *Server) userCollections() (all []string) {
 	for _, ns := range s.cfg.Member.Store().Collections(store.Latest) {
-		if !strings.HasPrefix(ns, "config.") && !strings.HasPrefix(ns, "admin.") {
+		own := strings.HasPrefix(ns, "config.") || strings.HasPrefix(ns, "admin.")
+		if !own || ns == sessionsOfClients {
 			all = append(all, ns)
 		}
 	}
