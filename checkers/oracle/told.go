@@ -245,11 +245,21 @@ func (o *Oracle) AsksStatus(
 			func(other *openStatus) bool { return other == s })
 		now := o.world.Set(model.Config)
 		if !answered || s.disturbed || len(s.states) == 0 ||
-			now.Term != s.term || now.Leader != s.node {
+			now.Term != s.term || now.Leader != s.node || !o.asBefore(s) {
 			return
 		}
 		o.judgeStatus(s, violation, before, weights())
 	}
+}
+
+// asBefore says that the settings are those from when the operator asked.
+func (o *Oracle) asBefore(s *openStatus) bool {
+	state := o.rounds.view(s.node)
+	if state == nil {
+		return false
+	}
+	o.rounds.takeBusy(state)
+	return state.Equal(s.states[0])
 }
 
 // followStatus takes notice of what an answer may go by.

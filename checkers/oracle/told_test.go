@@ -61,29 +61,34 @@ func TestStatus(t *testing.T) {
 		has       map[string]int64
 		violation string
 		signature verdict.Signature
+		// larger: chunks are to be larger by the time of the answer.
+		larger bool
 	}{
 		"not asked, as one has no primary": {
 			nil, trace.SteppedDownEvent{Shard: "b", Term: 1}.Event(),
-			map[string]int64{"a": 900, "b": 0, "c": 0}, "", "",
+			map[string]int64{"a": 900, "b": 0, "c": 0}, "", "", false,
 		},
-		"even":                     {even, nil, nil, "", ""},
-		"heavy":                    {heavy, nil, nil, "chunksImbalance", ""},
-		"heavy and told compliant": {heavy, nil, nil, "", toldWrong},
-		"even and told otherwise":  {even, nil, nil, "chunksImbalance", toldWrong},
-		"another violation":        {heavy, nil, nil, "draining", toldWrong},
-		"not asked, and even":      {nil, nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", ""},
+		"larger chunks meanwhile":  {heavy, nil, nil, "", "", true},
+		"even":                     {even, nil, nil, "", "", false},
+		"heavy":                    {heavy, nil, nil, "chunksImbalance", "", false},
+		"heavy and told compliant": {heavy, nil, nil, "", toldWrong, false},
+		"even and told otherwise":  {even, nil, nil, "chunksImbalance", toldWrong, false},
+		"another violation":        {heavy, nil, nil, "draining", toldWrong, false},
+		"not asked, and even": {
+			nil, nil, map[string]int64{"a": 100, "b": 100, "c": 100}, "", "", false,
+		},
 		"not asked, and heavy": {
-			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong,
+			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong, false,
 		},
-		"changed meanwhile":       {changed, nil, nil, "chunksImbalance", ""},
-		"a chunk is to move":      {heavy, queued.Event(), nil, "", ""},
-		"one is queued meanwhile": {append(heavy, queued.Event()), nil, nil, "", ""},
+		"changed meanwhile":       {changed, nil, nil, "chunksImbalance", "", false},
+		"a chunk is to move":      {heavy, queued.Event(), nil, "", "", false},
+		"one is queued meanwhile": {append(heavy, queued.Event()), nil, nil, "", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := script{o: New(nil)}
+			s, chunkBytes := script{o: New(nil)}, int64(0)
 			s.o.Views(func(string) *balance.Round {
 				state := uneven()
-				state.BySize = true
+				state.BySize, state.ChunkBytes = true, chunkBytes
 				return state
 			})
 			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\nelected b.0 1 0 1:0\n"+
@@ -98,6 +103,9 @@ func TestStatus(t *testing.T) {
 			told := s.o.AsksStatus("test.docs", func() map[string]int64 { return c.has })
 			for _, e := range c.during {
 				s.happens("config.0", e)
+			}
+			if c.larger {
+				chunkBytes = 1000
 			}
 			told(c.violation, true)
 			expectOf(t, s.o, toldRule, c.signature)

@@ -54,6 +54,7 @@ func TestStories(t *testing.T) {
 // weaknesses are what stories are there to show, most of them of 4.2; all others show none.
 var weaknesses = map[string][]string{
 	"error-before-the-deletion-begins":      {verdict.LeakedOrphans.Name},
+	"removed-with-orphans":                  {verdict.LeakedOrphans.Name},
 	"executed-twice":                        {verdict.ExecutedTwice.Name},
 	"older-statement-after-its-range-moved": {verdict.ExecutedTwice.Name},
 	"older-executed-twice":                  {verdict.ExecutedTwice.Name},

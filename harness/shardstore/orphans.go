@@ -7,6 +7,14 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
+// anotherOn says that a replica set that is no shard has what is left of another collection of the
+// name: it heard of neither its end nor this one, and no shard's command deletes that.
+func (a *audited) anotherOn(set string) bool {
+	return slices.ContainsFunc(a.Members, func(m endstate.Member) bool {
+		return m.Shard == set && m.Outside && m.UUID != "" && m.UUID != a.UUID
+	})
+}
+
 // clearOrphans is what an operator does where range deletions do not survive their primary
 // (invariants 20.1): every shard deletes what no shard owns, and after that there must be nothing.
 // It returns a sentence for each collection that had any. Where an orphan has no such cause,
@@ -28,6 +36,10 @@ func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 			repaired = append(repaired, "orphans of "+c.NS+" were cleaned up")
 		}
 		for _, name := range o.Topology().ShardNames() {
+			if a.anotherOn(name) {
+				o.dropOn(t, name, c.NS)
+				continue
+			}
 			// What is left when the time is over, the audit finds.
 			for o.cleanUp(t, o.sets[name], c.NS) != nil && o.world.Now() < o.world.Deadline() &&
 				t.Sleep(auditEvery) == nil {
