@@ -199,14 +199,15 @@ func (r *Service) claimed(w *rangeSweep) bool {
 const startRangeDeletion = "startRangeDeletion"
 
 type warningDoc struct {
-	ID  string `bson:"_id"`
-	NS  string `bson:"ns"`
-	Min []byte `bson:"min"`
-	Max []byte `bson:"max"`
+	ID   string `bson:"_id"`
+	NS   string `bson:"ns"`
+	UUID string `bson:"uuid"`
+	Min  []byte `bson:"min"`
+	Max  []byte `bson:"max"`
 }
 
 func warningOp(k Task) oplog.Op {
-	doc, err := bson.Marshal(warningDoc{startRangeDeletion, k.NS, k.Min, k.Max})
+	doc, err := bson.Marshal(warningDoc{startRangeDeletion, k.NS, k.UUID, k.Min, k.Max})
 	if err != nil {
 		panic(err)
 	}
@@ -228,5 +229,5 @@ func (r *Service) informReaders(op *oplog.Op) {
 	}
 	err := bson.Unmarshal(op.Doc, &w)
 	r.node.Assert(err == nil, "a warning of %s cannot be read: %v: %v", r.node.ID(), op.Doc, err)
-	r.shard.Collection(w.NS).LoseRange(key.Range{Min: key.Key(w.Min), Max: key.Key(w.Max)})
+	r.loseRange(w.NS, w.UUID, key.Range{Min: key.Key(w.Min), Max: key.Key(w.Max)})
 }

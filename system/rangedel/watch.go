@@ -4,6 +4,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/serverstatus"
 	"github.com/shardproof/shardproof/system/shard"
@@ -25,9 +26,17 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 				r.take(op)
 			case isSet(op.Doc, "processing"):
 				ns, lost := placeOf(op.Doc)
-				r.shard.Collection(ns).LoseRange(lost)
+				r.loseRange(ns, textOf(op.Doc, "collectionUuid"), lost)
 			}
 		}
+	}
+}
+
+// loseRange informs the queries of a secondary. Those on a collection that was made since have
+// nothing to do with it.
+func (r *Service) loseRange(ns, uuid string, lost key.Range) {
+	if r.has(ns, uuid) {
+		r.shard.Collection(ns).LoseRange(lost)
 	}
 }
 
