@@ -29,6 +29,7 @@ var _ = declare(103, splitRule, func(o *Oracle) hooks {
 		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
 		latest: map[string]*trace.Event{}, wished: map[string][]string{},
 		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
+		asked: map[string]bool{},
 	}
 	return hooks{event: o.splits.judge}
 })
@@ -64,6 +65,8 @@ type splits struct {
 	// what it has cut, which cuts names; zoned are the collections that were ever of a zone.
 	permits     map[string]int
 	cuts, zoned map[string]bool
+	// asked are the cuts that config servers have ever asked for: such a request may take its time.
+	asked map[string]bool
 }
 
 // look is what a member had when it was about to cut a chunk.
@@ -138,6 +141,9 @@ func points(e *trace.Event) (all []string) {
 	return all
 }
 
+// cutOf names the cut of an event.
+func cutOf(e *trace.Event) string { return fmt.Sprint(e.NS, e.Min, e.Max, points(e)) }
+
 // judgeFound judges where a shard says that a chunk can be cut which was too big to be moved. Its
 // documents may have changed since it looked if the answer took its time.
 func (s *splits) judgeFound(e *trace.Event) {
@@ -163,6 +169,7 @@ func (s *splits) judgeFound(e *trace.Event) {
 
 // judgeAsked judges what the config server has asked for, when no operator asks for anything.
 func (s *splits) judgeAsked(e *trace.Event) {
+	defer func() { s.asked[cutOf(e)] = true }()
 	switch now := s.rounds.now; {
 	case now != nil && now.node == e.Node:
 		now.cut = append(now.cut, e.NS+e.Min)
@@ -184,6 +191,9 @@ func (o *Oracle) MovesRange(ns, lo, hi string) {
 // a range that is to move.
 func (s *splits) ordered(e *trace.Event) bool {
 	at := points(e)
+	if s.asked[cutOf(e)] {
+		return true
+	}
 	if found, known := s.found[e.NS+e.Min]; known && slices.Equal(found.points, at) {
 		return true
 	}
@@ -354,7 +364,7 @@ func (s *splits) permit(e *trace.Event) {
 // may have asked for it, the shard has asked whether it may, once for each cut.
 func (s *splits) judgePermitted(e *trace.Event) {
 	found, known := s.found[e.NS+e.Min]
-	cut := fmt.Sprint(e.NS, e.Min, e.Max, points(e))
+	cut := cutOf(e)
 	if e.Code() != "" || len(points(e)) < 2 || s.causes.commands > 0 || s.zoned[e.NS] ||
 		known && len(found.points) > 0 || s.cuts[cut] || s.ordered(e) {
 		return

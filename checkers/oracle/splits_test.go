@@ -18,6 +18,9 @@ func TestServices(t *testing.T) {
 				{Min: "x", Max: "\xff"}},
 		}.Event()
 	}
+	asked := trace.SplitAskedEvent{
+		Peer: "a", NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: cut("b").Chunks,
+	}.Event()
 	zoned := trace.ClusterChangedEvent{
 		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Change: trace.ZoneRange,
 		Min: "b", Max: "d", Zones: "hot",
@@ -36,8 +39,9 @@ func TestServices(t *testing.T) {
 		"it may once": {
 			nil, []*trace.Event{begun(1 << 40), cut("b"), cut("c")}, unwanted,
 		},
-		"it hears of one cut twice": {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
-		"zones demand it":           {nil, []*trace.Event{zoned, cut("b")}, ""},
+		"it hears of one cut twice":  {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
+		"zones demand it":            {nil, []*trace.Event{zoned, cut("b")}, ""},
+		"it was asked for it before": {nil, []*trace.Event{asked, cut("b")}, ""},
 		"it is off": {[]said{{false, true}},
 			[]*trace.Event{begun(1 << 40)}, unwanted},
 		"it has asked before": {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
