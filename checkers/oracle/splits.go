@@ -123,8 +123,8 @@ func (s *splits) look(began *trace.Event) {
 }
 
 // longestLook is how long a member may take from when it may cut a chunk until it has looked: its
-// task may stall.
-const longestLook = int64(50 * time.Millisecond)
+// task may stall, for 200ms at each of its sites.
+const longestLook = int64(450 * time.Millisecond)
 
 // lookAgain notes what the member has after a change while it may still look.
 func (s *splits) lookAgain(e *trace.Event) {
