@@ -262,3 +262,15 @@ func TestCuts(t *testing.T) {
 		}
 	}
 }
+
+// TestOutermostAfterwards: the outermost document is looked up after the points were found.
+func TestOutermostAfterwards(t *testing.T) {
+	before := balance.Extent{Keys: strings.Split("abcdefghij", ""), Bytes: 100}
+	after := balance.Extent{Keys: strings.Split("abcdefghijkl", ""), Bytes: 120}
+	at := before.Automatic(before, "a", "\xff", 60, false, true, false)
+	now := before.Automatic(after, "a", "\xff", 60, false, true, false)
+	n := len(at) - 1
+	if n < 1 || !slices.Equal(at[:n], now[:n]) || at[n] != "j" || now[n] != "l" {
+		t.Errorf("the points are %v, and with two documents more behind them %v", at, now)
+	}
+}

@@ -62,15 +62,17 @@ func scan(keys, points []string, every int64, atMost int) (all []string, rest in
 
 // Automatic is where 4.2 splits a chunk automatically (protocol 13.2): into halves of the target
 // size, at two points at least. A point next to MinKey or MaxKey moves to the outermost document,
-// except for a hashed key, which does not grow.
-func (x Extent) Automatic(lo, hi string, chunkBytes int64, first, last, hashed bool) []string {
+// except for a hashed key, which does not grow; that one is looked up afterwards.
+func (x Extent) Automatic(
+	after Extent, lo, hi string, chunkBytes int64, first, last, hashed bool,
+) []string {
 	points := slices.Clone(x.Points(lo, hi, chunkBytes/2))
 	if len(points) < 2 {
 		return nil
 	}
-	keys := x.Within(lo, hi)
+	keys := after.Within(lo, hi)
 	switch outer := len(keys) - 1; {
-	case hashed:
+	case hashed || outer < 0:
 	case first && lo < keys[0]:
 		points[0] = min(points[0], keys[0])
 	case last && !first:

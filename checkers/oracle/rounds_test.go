@@ -247,7 +247,7 @@ func TestSplits(t *testing.T) {
 		}.Event()
 	}
 	want := strings.Join(documents.Points("\x00", "\xff", 30), "")
-	itself := strings.Join(documents.Automatic("\x00", "\xff", 60, true, true, false), "")
+	itself := strings.Join(documents.Automatic(documents, "\x00", "\xff", 60, true, true, false), "")
 	for name, c := range map[string]struct {
 		events    []*trace.Event
 		signature verdict.Signature
