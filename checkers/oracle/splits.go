@@ -122,13 +122,18 @@ func (s *splits) look(began *trace.Event) {
 	}
 }
 
-// longestLook is how long a member may take from when it may cut a chunk until it has looked: its
-// task may stall, for 200ms at each of its sites.
+// longestLook is how long a member may take until it has looked: its task may stall.
 const longestLook = int64(450 * time.Millisecond)
 
-// lookAgain notes what the member has after a change while it may still look.
+// lookAgain notes what the member has after a change while it may still look: also after a fault,
+// which may have kept it from looking.
 func (s *splits) lookAgain(e *trace.Event) {
-	if began := s.latest[e.Node+" "+e.NS]; began != nil && e.At-began.At <= longestLook {
+	began := s.latest[e.Node+" "+e.NS]
+	if began == nil {
+		return
+	}
+	n := s.causes.of(e.Node)
+	if len(n.faults) > 0 || e.At-max(began.At, n.faulted) <= longestLook {
 		s.look(began)
 	}
 }

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -75,6 +77,44 @@ func TestServices(t *testing.T) {
 			}
 			expectOf(t, s.o, splitRule, c.signature)
 		})
+	}
+}
+
+// A shard that a fault keeps from looking looks when it is over, at what it has then.
+func TestLooksAfterAFault(t *testing.T) {
+	for late, signature := range map[bool]verdict.Signature{true: "", false: wrongPoints} {
+		documents := balance.Extent{Keys: strings.Split("abcdefghij", ""), Bytes: 100}
+		s := script{o: New(nil)}
+		s.o.Views(func(string) *balance.Round { return uneven() })
+		s.o.Extents(func(string, string) (balance.Extent, bool, bool) {
+			return documents, false, true
+		})
+		s.lines(t,
+			"elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+		s.lines(t, "round config.0 1 1 begun")
+		at := func(ms int64, e *trace.Event) {
+			s.step++
+			e.Step, e.Node, e.At = s.step, "a.0", ms*int64(time.Millisecond)
+			s.o.Observe(e)
+		}
+		at(1000, trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 60}.Event())
+		if late {
+			at(1001, &trace.Event{Kind: trace.Fault, Peer: "a.0"})
+		}
+		documents = balance.Extent{Keys: strings.Split("acegijklmn", ""), Bytes: 100}
+		at(3000, trace.AppliedEvent{Shard: "a", Term: 1, Index: 1, NS: "test.docs"}.Event())
+		if late {
+			at(3001, &trace.Event{Kind: trace.Repair, Peer: "a.0"})
+		}
+		made := trace.SplitMadeEvent{Peer: "a.0", NS: "test.docs", Min: "\x00", Max: "\xff"}
+		lo := "\x00"
+		for _, hi := range append(
+			documents.Automatic(documents, lo, "\xff", 60, true, true, false), "\xff",
+		) {
+			made.Chunks, lo = append(made.Chunks, trace.Chunk{Min: lo, Max: hi}), hi
+		}
+		at(3002, made.Event())
+		expectOf(t, s.o, splitRule, signature)
 	}
 }
 
