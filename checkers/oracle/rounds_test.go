@@ -123,6 +123,15 @@ func TestRounds(t *testing.T) {
 				trace.CallEndedEvent{Peer: "a.0", Request: "Hello", Code: "HostUnreachable"}.Event(),
 			}, nil, "",
 		},
+		"by size with much, and asked for something else in vain": {
+			func(r *balance.Round) { r.BySize = true }, []*trace.Event{
+				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 400}.Event(),
+				trace.WeighedEvent{Peer: "b", NS: "test.docs"}.Event(),
+				trace.CallEndedEvent{
+					Peer: "a.0", Request: asksSizes, Code: "NotWritablePrimary",
+				}.Event(),
+			}, nil, "",
+		},
 		"by size with little": {
 			func(r *balance.Round) { r.BySize = true }, []*trace.Event{
 				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 299}.Event(),

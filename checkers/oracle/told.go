@@ -337,6 +337,7 @@ func (now *openRound) noteFailed(shard string, e *trace.Event) {
 	case asksSizes, asksBytes:
 		now.heard = e.At
 		now.note(now.failed, question{shard, asked})
+		now.unheard[shard] = true // until it answers, nothing that it is asked next need leave a trace
 	case asksPrimary:
 		now.unheard[shard] = true
 	}
