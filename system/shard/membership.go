@@ -24,9 +24,12 @@ func (s *Server) joinCluster(
 	if err := s.certain(t, failpoint.RequestJoinCluster, req.Name); err != nil {
 		return nil, err
 	}
-	if last := hlc.Timestamp(s.membership().At); req.At < last {
+	switch last := hlc.Timestamp(s.membership().At); {
+	case req.At < last:
 		return nil, errcode.New(errcode.OperationFailed,
 			"%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
+	case req.At == last: // a copy, which may come when the shard has joined and owns something
+		return &command.Done{}, s.PersistConfigTime(t)
 	}
 	left := append(s.owed(), s.Busy()...)
 	if n := len(s.documents(rangeDeletionsNS)); n > 0 {
