@@ -223,6 +223,9 @@ func (r *run) settle() {
 		r.deadline = r.world.Now().Add(r.scenario.Limit)
 		why = r.world.Run(r.idle, r.world.Now().Add(answerTime(r.scenario)))
 	}
+	if why != sim.TimeUp { // what follows has as long, however late it is
+		r.deadline = max(r.deadline, r.world.Now().Add(r.scenario.Limit))
+	}
 }
 
 // answerTime is how long an answer may take, once all faults are repaired, for its client to count
