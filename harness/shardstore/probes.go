@@ -285,8 +285,12 @@ func (p *prober) continueSessions(t env.Task) {
 }
 
 // droppedBetween: what the session has just sent again was executed before its collection was
-// dropped, and once more in one of the same name, which is a known anomaly.
-func (p *prober) droppedBetween(s *session) bool {
+// dropped, and once more in one of the same name, which is a known anomaly; or it found nothing to
+// do there.
+func (p *prober) droppedBetween(s *session, w *command.Written) bool {
+	if w.N == 0 && s.newest.incarnation != p.oracle.Incarnation(s.newest.op.NS) {
+		return true
+	}
 	return slices.ContainsFunc(p.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
 		return twice.Session == s.client.Session() && twice.NS == s.newest.op.NS
 	})
@@ -302,7 +306,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		again := false
 		p.tryKey(t, op.NS, op.Key, what, func() error {
 			a := s.client.Repeat(t)
-			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s)
+			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s, &a.Written)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
 			}
