@@ -378,9 +378,10 @@ func (j *sweepJob) section(name, rows string) string {
 		strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
 }
 
-// command is what makes the same sweep, wherever it is kept.
+// command is what makes the same sweep, wherever it is kept: a page that is kept names the program
+// by its name, not by the path that it was called by.
 func (j *sweepJob) command() string {
-	command := commandLine("sweep")
+	command := "shardproof sweep"
 	if j.flags.protocol != scenario.Protocols[0] {
 		command += " --protocol " + j.flags.protocol
 	}
