@@ -49,6 +49,11 @@ var client = map[string]bool{
 	"KillCursors":   true,
 	"CollStats":     true,
 	"ReadCatalog":   true,
+	// Operations on whole unsharded collections are statements of the primary shard like these.
+	"CreateUnsharded": true,
+	"DropUnsharded":   true,
+	"RenameUnsharded": true,
+	"IndexUnsharded":  true,
 }
 
 // administration are the messages that change whole collections, databases, chunks without their

@@ -28,9 +28,10 @@ type execution struct {
 // ExecutedTwice lists the statements whose history could not follow their documents. Either a drop
 // has separated them: the history stays with the shard that executed them, and the collection of
 // the same name was made on another; a majority of the config server had the drop before the second
-// execution. Or their client had given them up and gone on before their range moved: what a shard
-// keeps of a session, and hands over, is its newest statement (protocol 7). In both a majority of
-// the first shard had the execution before the second.
+// execution. Or their client had given them up and gone on before their range moved, or the primary
+// of their database when the collection is not sharded: what a shard keeps of a session, and hands
+// over, is its newest statement (protocol 7, 15). In both a majority of the first shard had the
+// execution before the second.
 func (o *Oracle) ExecutedTwice() []Twice { return o.twice }
 
 // noteExecution follows executions of primaries for their clients.
@@ -66,16 +67,30 @@ func (o *Oracle) droppedSince(x *execution) bool {
 }
 
 // movedWithout says whether the key of a statement has left the shard that executed it with a
-// migration that began when that shard knew a later statement of the session only.
+// migration, or a move of the primary, that began when that shard knew a later statement of the
+// session only.
 func (o *Oracle) movedWithout(x *execution) bool {
 	if x.followed == 0 || !o.world.Set(x.at.Shard).Refuses(x.at) {
 		return false
+	}
+	if x.life == 0 {
+		return o.primaryMovedWithout(x)
 	}
 	left := false
 	//shardproof:allow map any of them will do
 	for _, m := range o.moves {
 		left = left || m.from == x.at.Shard && m.ns == x.at.NS &&
 			m.min <= x.at.Key && x.at.Key < m.max && x.followed < m.began && m.began < m.committed
+	}
+	return left
+}
+
+func (o *Oracle) primaryMovedWithout(x *execution) bool {
+	left := false
+	//shardproof:allow map any of them will do
+	for _, p := range o.primaries {
+		left = left || p.from == x.at.Shard && p.database == databaseOf(x.at.NS) &&
+			x.followed < p.began && p.began < p.written
 	}
 	return left
 }

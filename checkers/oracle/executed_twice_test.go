@@ -7,7 +7,8 @@ import (
 
 // A statement is executed twice behind a drop only if two shards did it for the client, a majority
 // had the first execution, and the collection was dropped between; behind a migration only if the
-// donor knew a later statement of the session before it began.
+// donor knew a later statement of the session before it began, and behind a move of the primary in the
+// same way, when the collection is not sharded.
 func TestExecutedTwice(t *testing.T) {
 	const (
 		write  = "execute a.0 1 2 c s 5 0\nuser a.0 1 2 c 12\n"
@@ -18,6 +19,14 @@ func TestExecutedTwice(t *testing.T) {
 		later  = "execute a.0 1 3 d s 6 0\nuser a.0 1 3 d 13\nmajority a.0 1 3\n"
 		begun  = "state a.0 m1 - m a b\n"
 		moved  = "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n"
+	)
+	// The same of an unsharded collection, whose range is its database.
+	const (
+		firstHere  = on + "plain execute a.0 1 4 c s 5 0\nmajority a.0 1 4\n"
+		laterHere  = "execute a.0 1 5 d s 6 0\nuser a.0 1 5 d 13\nmajority a.0 1 5\n"
+		moving     = "moving a.0 p1 b\n"
+		movedHere  = "database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"
+		secondHere = "plain execute b.0 1 1 c s 5 0\n"
 	)
 	with := func(old, new string) string { return strings.ReplaceAll(second, old, new) }
 	for name, c := range map[string]struct {
@@ -44,6 +53,20 @@ func TestExecutedTwice(t *testing.T) {
 		},
 		"given up, another key moved": {
 			first + kept + later + strings.ReplaceAll(begun, "- m", "d m") + moved + second, false,
+		},
+		"given up before the primary moved": {
+			firstHere + laterHere + moving + movedHere + secondHere, true,
+		},
+		"given up while the primary moved": {
+			firstHere + moving + laterHere + movedHere + secondHere, false,
+		},
+		"not given up, and the primary moved": {firstHere + moving + movedHere + secondHere, false},
+		"given up, and the primary stayed":    {firstHere + laterHere + moving + secondHere, false},
+		"given up, and another shard's primary moved": {
+			firstHere + laterHere + "moving c.0 p1 b\n" + movedHere + secondHere, false,
+		},
+		"given up, sharded, and the primary moved": {
+			first + kept + later + moving + movedHere + second, false,
 		},
 		"the same shard":       {first + kept + rest + with("b.0 1 1", "a.0 1 3"), false},
 		"another statement":    {first + kept + rest + with("5 0", "5 1"), false},

@@ -127,6 +127,10 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 		return executed(shard, ns, w)
 	case "table":
 		return table(ns, w)
+	case "moving":
+		return trace.PrimaryMovingEvent{
+			Shard: shard, Peer: w[3], NS: "test", Migration: w[2],
+		}.Event()
 	case "database":
 		return table("test", w)
 	case "block", "release":

@@ -114,7 +114,9 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.askCommit(e)
 	case trace.PrimaryMoving:
 		if o.primaries[e.Migration()] == nil {
-			o.primaries[e.Migration()] = &primaryMove{from: e.Shard}
+			o.primaries[e.Migration()] = &primaryMove{
+				database: e.NS, from: e.Shard, began: e.Step,
+			}
 		}
 	case trace.CatalogWritten:
 		o.noteUnfenced(e)

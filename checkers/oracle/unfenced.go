@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
@@ -49,11 +50,12 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 	id := e.Migration()
 	if p := o.primaries[id]; p != nil {
 		last := o.homes[e.NS]
-		late := last.move != "" && last.move != id && (p.written || last.shard != p.from)
+		late := last.move != "" && last.move != id && (p.written != 0 || last.shard != p.from)
 		if late || !o.holdsSection(p.from, id, 0) {
 			o.noteDamage(e, e.Chunks[0].Min, e.Chunks[0].Max)
 		}
-		p.written, o.homes[e.NS] = true, home{id, e.Chunks[0].Shard}
+		p.written = cmp.Or(p.written, e.Step)
+		o.homes[e.NS] = home{id, e.Chunks[0].Shard}
 		return
 	}
 	m := o.moves[id]
@@ -116,11 +118,11 @@ func (o *Oracle) lookUp(e *trace.Event) {
 	o.lookedUp[at] = now
 }
 
-// primaryMove is a movePrimary: the shard that it takes the database from, and whether its commit
-// was written.
+// primaryMove is a movePrimary: the shard that it takes the database from, and the steps at which
+// it began and at which its commit was first written, 0 before.
 type primaryMove struct {
-	from    string
-	written bool
+	database, from string
+	began, written uint64
 }
 
 // home is where the latest movePrimary has brought a database.

@@ -116,13 +116,17 @@ func (o *options) open(set *mutants.Set) (*trial.Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	build, err := trial.BuildOf(program, plan)
+	tests, err := schemata.Tests(o.root, o.out, trial.Packages(plan), set.Copies())
+	if err != nil {
+		return nil, err
+	}
+	build, err := trial.BuildOf(program, tests, plan)
 	if err != nil {
 		return nil, err
 	}
 	state, err := trial.Open(filepath.Join(o.out, "state.json"), build)
 	return &trial.Campaign{
-		Program: program, Root: o.root, Plan: plan, State: state,
+		Program: program, Tests: tests, Root: o.root, Plan: plan, State: state,
 		CPU: o.cpu, Memory: o.memory, Workers: o.workers,
 	}, err
 }

@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,32 @@ func TestMessagesExist(t *testing.T) {
 		if !known {
 			t.Errorf("faults select messages named %s, and there is no such command", name)
 		}
+	}
+}
+
+// TestStatementsTravelOnce: what a client's session numbers is delivered once, unless the number is
+// also kept of what changed nothing. A copy of a statement that found nothing to do would be
+// executed when it comes, long after its client was answered.
+func TestStatementsTravelOnce(t *testing.T) {
+	session := reflect.TypeFor[command.Session]()
+	statements := 0
+	for _, name := range codec.Registered() {
+		class, of := strings.CutPrefix(name, "command.")
+		m, _ := codec.New(name)
+		if !of || reflect.TypeOf(m).Elem().Kind() != reflect.Struct {
+			continue
+		}
+		f, numbered := reflect.TypeOf(m).Elem().FieldByName("Session")
+		if !numbered || f.Type != session {
+			continue
+		}
+		statements++
+		if faults.MayDouble(class) && faults.RoleOf(class) != faults.Administration {
+			t.Errorf("a copy of %s may be delivered", class)
+		}
+	}
+	if statements < 8 {
+		t.Errorf("only %d commands are statements of sessions", statements)
 	}
 }
 

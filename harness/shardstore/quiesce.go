@@ -154,6 +154,9 @@ var patience = []struct {
 	{"writeConcernTimeoutMillis", 2 * time.Second},
 	{"socketTimeoutMS", 2 * time.Second},
 	{"timeoutMS", 5 * time.Second},
+	// What a donor has split, since it is too big to move, must not be merged again before the next
+	// round asks for a part of it.
+	{"autoMergerIntervalSecs", 5 * time.Second},
 }
 
 // regular ends the mode in which the balancer moves at random, and settings with which no migration

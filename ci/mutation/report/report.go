@@ -38,6 +38,7 @@ type column int
 const (
 	equivalent column = iota
 	never
+	tested
 	killed
 	crashed
 	refused
@@ -56,6 +57,8 @@ func (c *Campaign) column(m *mutants.Mutant) column {
 		return never
 	case !tried:
 		return untried
+	case r.End == trial.Killed && r.ByTests():
+		return tested
 	case r.End == trial.Killed:
 		return killed
 	case trial.Dead(r.End):
@@ -84,7 +87,7 @@ func (r *row) sampled() (n int) {
 }
 
 func (r *row) String() string {
-	dead := r.in[killed] + r.in[crashed]
+	dead := r.in[tested] + r.in[killed] + r.in[crashed]
 	decided := dead + r.in[survived] + r.in[refused] + r.in[open]
 	share, median := "", ""
 	if decided > 0 {
@@ -95,7 +98,7 @@ func (r *row) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %d | %d |", r.name, r.made, r.sampled())
-	for _, c := range []column{equivalent, never, killed, crashed, refused, open, survived} {
+	for _, c := range []column{equivalent, never, tested, killed, crashed, refused, open, survived} {
 		fmt.Fprintf(&b, " %d |", r.in[c])
 	}
 	fmt.Fprintf(&b, " %s | %s |\n", share, median)
@@ -107,10 +110,10 @@ func middle(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-const head = `| made | sampled | equivalent | never executed | killed by an oracle ` +
-	`| by hang or panic | harness failed | undecided | survived ` +
+const head = `| made | sampled | equivalent | never executed | killed by a test ` +
+	`| by an oracle | by hang or panic | harness failed | undecided | survived ` +
 	`| killed of executed | median CPU s |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 `
 
 // Write writes the page.
@@ -174,7 +177,7 @@ func (c *Campaign) table(
 		at := c.column(m)
 		for _, r := range []*row{rows[of(m)], total} {
 			r.in[at]++
-			if at == killed || at == crashed {
+			if at == tested || at == killed || at == crashed {
 				r.cpu = append(r.cpu, c.State.Results[m.ID()].CPU)
 			}
 		}
@@ -189,8 +192,8 @@ func (c *Campaign) table(
 	}
 }
 
-// killers says which oracle, and which stage, killed how many. A kill counts for the first oracle
-// that its run names.
+// killers says which oracle or package's tests, and which stage, killed how many. A kill counts for
+// the first oracle that its run names.
 func (c *Campaign) killers(out io.Writer) {
 	by, stages := map[string]*row{}, map[string]*row{}
 	count := func(rows map[string]*row, name string, cpu float64) {
@@ -210,7 +213,7 @@ func (c *Campaign) killers(out io.Writer) {
 			count(stages, r.Stage, r.CPU)
 		}
 	}
-	ranking(out, "Killed by", "oracle", by)
+	ranking(out, "Killed by", "oracle or tests", by)
 	ranking(out, "Killed in", "stage", stages)
 }
 

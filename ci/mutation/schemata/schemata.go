@@ -1,4 +1,4 @@
-// Package schemata builds one program with all mutants in it.
+// Package schemata builds one program, and tests of packages, with all mutants in them.
 //
 // Promise: nothing in the project's tree is written; the changed copies replace the originals at
 // build time only (go build -overlay). Refusal: it does not judge what the program does.
@@ -23,13 +23,38 @@ func Build(root, scratch, mainPackage string, copies map[string][]byte) (string,
 		return "", err
 	}
 	program := filepath.Join(scratch, "program")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program,
-		mainPackage)
+	return program, compile(root, "build", "-overlay", overlay, "-o", program, mainPackage)
+}
+
+// Tests does the same for the tests of packages, which are paths below root. It returns the path of
+// each package's program.
+func Tests(
+	root, scratch string, packages []string, copies map[string][]byte,
+) (map[string]string, error) {
+	overlay, err := Overlay(root, scratch, copies)
+	if err != nil {
+		return nil, err
+	}
+	programs := map[string]string{}
+	for _, p := range packages {
+		programs[p] = filepath.Join(scratch, "tests", filepath.FromSlash(p)+".test")
+		err := compile(root, "test", "-c", "-vet=off", "-overlay", overlay, "-o", programs[p], "./"+p)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return programs, nil
+}
+
+func compile(root, what string, args ...string) error {
+	args = append([]string{what, "-buildvcs=false"}, args...)
+	cmd := exec.Command("go", args...)
 	cmd.Dir = root
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the program with the mutants does not compile: %w\n%s", err, text)
+		return fmt.Errorf("%s with the mutants does not compile: %w\n%s",
+			args[len(args)-1], err, text)
 	}
-	return program, nil
+	return nil
 }
 
 // Overlay writes the copies and returns the path of the file for go build -overlay.

@@ -21,8 +21,10 @@ import (
 type Campaign struct {
 	// Program is the build, Root where it runs.
 	Program, Root string
-	Plan          []Unit
-	State         *State
+	// Tests are the builds of the tests of packages that the plan names.
+	Tests map[string]string
+	Plan  []Unit
+	State *State
 	// CPU is how much CPU time one mutant gets, Memory how many bytes of data its process.
 	CPU    time.Duration
 	Memory int64
@@ -105,7 +107,7 @@ func (c *Campaign) baseline(ctx context.Context, u Unit) (b Baseline, err error)
 	return b, err
 }
 
-func (c *Campaign) program() *program { return &program{c.Program, c.Root, c.Memory} }
+func (c *Campaign) program() *program { return &program{c.Program, c.Tests, c.Root, c.Memory} }
 
 // Reached says whether any unit reaches the mutant.
 func (c *Campaign) Reached(m *mutants.Mutant) bool {

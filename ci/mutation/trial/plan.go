@@ -3,7 +3,7 @@
 //
 // It depends on the command line of the program alone: exit code 0 passed, 1 a promise broke (with
 // verdict.json below the folder of the command), 2 undecided, 3 a replay diverged, 4 the harness
-// failed; and on the files that package active writes.
+// failed; on what tests of Go print when they fail; and on the files that package active writes.
 //
 // Promise: every trial is a process of its own with bounds on CPU time and memory; the state is
 // written atomically, so that a killed campaign loses the trials in progress at most; the sample
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,8 +26,30 @@ type Unit struct {
 	// One says that the command makes a single run: when that takes many times its CPU time it
 	// hangs. A command with many runs that takes too long is only too slow.
 	One bool
-	// Args are the arguments of the program. The word {out} stands for a fresh folder.
+	// Args are the arguments of the program. The word {out} stands for a fresh folder. Behind the
+	// word "test" they are a package and the flags of its tests instead.
 	Args []string
+}
+
+// test is the word that begins a command which runs the tests of a package.
+const test = "test"
+
+// Package is the package whose tests the command runs, or empty when it runs the program.
+func (u Unit) Package() string {
+	if len(u.Args) > 1 && u.Args[0] == test {
+		return u.Args[1]
+	}
+	return ""
+}
+
+// Packages are those whose tests the plan runs.
+func Packages(plan []Unit) (all []string) {
+	for _, u := range plan {
+		if p := u.Package(); p != "" && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // String is the command as it is written in a plan.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,8 @@ func Dead(end string) bool { return end == Killed || end == Panicked || end == H
 // program is the build with all mutants.
 type program struct {
 	path   string
-	root   string // where it runs
+	tests  map[string]string // the builds of packages' tests
+	root   string            // where it runs
 	memory int64
 }
 
@@ -100,6 +102,10 @@ func (p *program) command(ctx context.Context, u Unit, out string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, p.path, args...)
 	cmd.Dir = p.root
+	if name := u.Package(); name != "" {
+		cmd = exec.CommandContext(ctx, p.tests[name], args[2:]...)
+		cmd.Dir = filepath.Join(p.root, filepath.FromSlash(name))
+	}
 	memory := active.Memory + "=" + strconv.FormatInt(p.memory, 10)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", memory)
 	return cmd
@@ -121,7 +127,10 @@ func (r *ran) judge(u Unit, state *os.ProcessState, said, out string) (err error
 		r.end = Panicked
 	case code == 1:
 		r.end = Killed
-		if r.by, err = verdicts(out); len(r.by) == 0 {
+		if r.by, err = verdicts(out); u.Package() != "" {
+			r.by = failedTests(u.Package(), said)
+		}
+		if len(r.by) == 0 {
 			r.end = Odd
 		}
 	default:
@@ -134,6 +143,20 @@ func (r *ran) judge(u Unit, state *os.ProcessState, said, out string) (err error
 		r.end = Odd
 	}
 	return err
+}
+
+var failing = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+
+// failedTests are the tests of a package that failed, by what they printed: the package first, then
+// outer tests before inner ones.
+func failedTests(name, said string) (by []string) {
+	for _, m := range failing.FindAllStringSubmatch(said, -1) {
+		by = append(by, m[1])
+	}
+	if len(by) > 0 {
+		by = slices.Insert(by, 0, "tests of "+name)
+	}
+	return by
 }
 
 // verdicts are the checkers that failed in the first run that was kept below a folder.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // State is what a campaign knows so far.
@@ -52,6 +53,9 @@ type Result struct {
 	Next int    `json:"next"`
 	Said string `json:"said,omitempty"`
 }
+
+// ByTests says whether it was the tests of a package that ended the mutant, and no oracle.
+func (r Result) ByTests() bool { return strings.HasPrefix(r.Unit, test+" ") }
 
 // Open reads the state of a build, or begins one.
 func Open(file, build string) (*State, error) {
@@ -110,14 +114,20 @@ func (s *State) save() error {
 	return os.Rename(next.Name(), s.file)
 }
 
-// BuildOf names a program and a plan by their contents.
-func BuildOf(path string, plan []Unit) (string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
+// BuildOf names a program, tests of packages and a plan by their contents.
+func BuildOf(path string, tests map[string]string, plan []Unit) (string, error) {
 	h := sha256.New()
-	h.Write(text)
+	files := []string{path}
+	for _, p := range Packages(plan) {
+		files = append(files, tests[p])
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		h.Write(text)
+	}
 	for _, u := range plan {
 		fmt.Fprintf(h, "\n%s %t %s", u.Stage, u.One, u)
 	}
