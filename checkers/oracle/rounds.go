@@ -175,6 +175,9 @@ func (r *rounds) turn(e *trace.Event) {
 func (r *rounds) followQueued(e *trace.Event) {
 	switch e.Kind {
 	case trace.BalancerQueued:
+		if of, _, _ := number(e.Request()); of == 0 {
+			r.judgeSingle(e, choiceOf(e))
+		}
 		r.queued = append(r.queued, queued{choiceOf(e), e.Request()})
 	case trace.BalancerChose, trace.BalancerDone:
 		r.meant = ""
@@ -288,9 +291,6 @@ func (r *rounds) choose(e *trace.Event) {
 	}
 	states = slices.DeleteFunc(states, func(s *balance.Round) bool { return s == nil })
 	c.expect(states, of == 0)
-	if of == 0 {
-		r.judgeSingle(e, c.Choice)
-	}
 	r.chosen[e.Request()] = c
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
@@ -304,7 +304,8 @@ const waiting = int64(25 * time.Millisecond)
 const quiet = int64(time.Millisecond)
 
 // judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
-// optimisation): it goes to the shard that has least.
+// optimisation): it goes to the shard that has least when it enters the queue. What is split while
+// it waits there has no part in that.
 func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
 	state := r.view(e.Node)
 	n := r.causes.of(e.Node)

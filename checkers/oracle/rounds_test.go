@@ -331,3 +331,43 @@ func TestChunkThatWasCutSince(t *testing.T) {
 		expectOf(t, s.o, policyRule, want)
 	}
 }
+
+// TestSingleChunk: a chunk that a shard of 4.2 has asked to be moved goes to the shard that had
+// least when the request was made, whatever is split while it waits.
+func TestSingleChunk(t *testing.T) {
+	for name, c := range map[string]struct {
+		to        string
+		split     bool // while it waits
+		signature verdict.Signature
+	}{
+		"to who has least":                     {"b", false, ""},
+		"to who has more":                      {"c", false, notOfPolicy},
+		"to who had least, which has more now": {"b", true, ""},
+		"to who had more, and has least now":   {"c", true, notOfPolicy},
+	} {
+		s := script{o: New(nil)}
+		state := uneven()
+		state.Collections[0].Chunks[3].Shard = "c"
+		s.o.Views(func(string) *balance.Round { copied := *state; return &copied })
+		s.lines(t, "elected a.0 1 0 1:0\nelected config.0 1 0 1:0")
+		see := func(e *trace.Event) {
+			s.step++
+			e.Step, e.At, e.Node = s.step, s.now(), "config.0"
+			s.o.Observe(e)
+		}
+		see(trace.BalancerQueuedEvent{
+			Shard: "a", Peer: c.to, Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/0/1",
+		}.Event())
+		if c.split {
+			state = uneven()
+			state.Collections[0].Chunks[2].Shard, state.Collections[0].Chunks[3].Shard = "b", "b"
+			s.lines(t, "table 1 2 split -..m=a@1|0 m..+=b@1|1")
+		}
+		see(trace.BalancerChoseEvent{
+			Shard: "a", Peer: c.to, Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/0/1",
+		}.Event())
+		t.Run(name, func(t *testing.T) { expectOf(t, s.o, policyRule, c.signature) })
+	}
+}

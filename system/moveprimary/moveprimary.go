@@ -102,18 +102,23 @@ func (s *Service) mayShard(ns string) error {
 		"collection %s cannot be sharded while the primary of %s moves", ns, database)
 }
 
+// A transaction number holds, from the lowest bit on, twice how many moves its primary has begun,
+// the primary's term, and the version of the database.
+const countBits, versionShift = 20, 44
+
 func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {
 	s.count++
-	// As for migrations, a move has two transaction numbers of the shard's session: its own and the
-	// one that fences it.
+	// As for migrations, a move has two transaction numbers of a session: its own and the one that
+	// fences it. The session is the database's, for the next donor's copies must outrank what is
+	// left of this one's: see Record.expect.
 	m := &primaryMove{s: s,
 		record: Record{
 			Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
 			Database: req.Database,
 			From:     s.shard.Name(),
 			To:       req.To,
-			Lsid:     "moves of primaries from " + s.shard.Name(),
-			Txn:      int64(s.member.Term())<<24 + 2*s.count,
+			Lsid:     "moves of the primary of " + req.Database,
+			Txn:      int64(s.member.Term())<<countBits + 2*s.count,
 		}}
 	s.moves[req.Database] = m
 	run := m.run

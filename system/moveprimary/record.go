@@ -69,7 +69,10 @@ func (r *Record) version() catalog.DatabaseVersion {
 	return catalog.DatabaseVersion{UUID: r.UUID, Timestamp: r.Timestamp, LastMod: uint32(r.LastMod)}
 }
 
+// expect notes the version from which the database moves. Every move that is committed raises it,
+// so that the transaction numbers of two donors are in the order in which they had the database.
 func (r *Record) expect(v catalog.DatabaseVersion) {
+	r.Txn |= int64(v.LastMod) << versionShift
 	r.UUID, r.Timestamp, r.LastMod = v.UUID, v.Timestamp, int64(v.LastMod)
 }
 
