@@ -19,6 +19,7 @@ func TestMayForget(t *testing.T) {
 		"the donor deletes":                {swept, "a", "c", false},
 		"the donor has begun nothing":      {given, "a", "c", false},
 		"the donor's task was killed":      {given + "fault a.0 kill-operation\n", "a", "c", true},
+		"the donor was asked to hand over": {given + "fault a.0 stepdown\n", "a", "c", true},
 		"a fault that kills nothing":       {given + "fault a.0 slow-disk\n", "a", "c", false},
 		"killed when it deletes":           {swept + "fault a.0 kill-operation\n", "a", "c", false},
 		"killed before the migration":      {"fault a.0 kill-operation\n" + given, "a", "c", false},

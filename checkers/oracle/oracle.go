@@ -88,7 +88,7 @@ type Oracle struct {
 	twice        []Twice
 	// elections is the step of the newest election of each replica set.
 	elections map[string]uint64
-	// killed is the step of the newest fault that ended a task or had a step of one fail.
+	// killed is the step of the newest fault that may have ended a task, or had a step of one fail.
 	killed uint64
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64

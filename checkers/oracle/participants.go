@@ -7,6 +7,11 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
+// stopping are the kinds of faults with which a step of a migration may fail although its node
+// remains the primary: also a primary that was asked to hand over, and has found nobody, refuses
+// writes for a while.
+var stopping = []string{"kill-operation", "error", "stepdown", "stale-request", "stale-task"}
+
 // move is what is known of one migration.
 type move struct {
 	id, ns, min, max string
@@ -132,7 +137,7 @@ func (o *Oracle) follow(e *trace.Event) {
 			m.ended = e.Step
 		}
 	case trace.Fault:
-		if k := e.FaultKind(); k == "kill-operation" || k == "error" {
+		if slices.Contains(stopping, e.FaultKind()) {
 			o.killed = e.Step
 		}
 	case trace.PointHit:
