@@ -41,7 +41,8 @@ type Options struct {
 	// Again is how many seeds in a hundred are run twice to compare hashes: the second time from
 	// the printed plan, in which everything that chance decided the first time is written down.
 	Again int
-	// Patience is how long one seed may take on the wall clock; zero: two minutes.
+	// Patience is how long one seed may take on the wall clock while the process runs; zero: two
+	// minutes.
 	Patience time.Duration
 	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has
 	// finished them.
@@ -192,17 +193,23 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 		r, err := runner.Run(s, runner.Options{Targets: c.Targets, Pool: pool})
 		done <- outcome{r, err}
 	}()
-	timer := time.NewTimer(c.Patience)
-	defer timer.Stop()
-	select {
-	case o := <-done:
-		return Failure{Result: o.result, Err: o.err}
-	case <-timer.C:
-		*pool = sim.Pool{}
-		return Failure{Err: fmt.Errorf("seed %d was aborted after %s of wall-clock time:\n%s",
-			s.Seed, c.Patience, allStacks())}
+	ticks := time.NewTicker(c.Patience / patienceTicks)
+	defer ticks.Stop()
+	for range patienceTicks {
+		select {
+		case o := <-done:
+			return Failure{Result: o.result, Err: o.err}
+		case <-ticks.C:
+		}
 	}
+	*pool = sim.Pool{}
+	return Failure{Err: fmt.Errorf("seed %d was aborted after %s of wall-clock time:\n%s",
+		s.Seed, c.Patience, allStacks())}
 }
+
+// patienceTicks is in how many ticks the patience with a seed is counted: for as long as the
+// process is stopped, or its machine asleep, there is at most one.
+const patienceTicks = 120
 
 func allStacks() []byte {
 	buf := make([]byte, 1<<16)
