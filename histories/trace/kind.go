@@ -72,6 +72,10 @@ const (
 
 	ClusterChanged
 
+	// Of an entry of the catalog that is no chunk: which of its fields a write has changed.
+
+	EntryChanged
+
 	// Of conversations: what passes between two nodes, as it is seen on the way, whatever the
 	// servers believe.
 
@@ -188,6 +192,7 @@ var layouts = [kinds]layout{
 		subject: "zones",
 		amount:  "maxBytes",
 	},
+	EntryChanged: {name: "entry-changed", subject: "fields", detail: "why"},
 	Answered: {
 		name: "answered", subject: "request", detail: "code", amount: "arrived",
 	},

@@ -1,5 +1,7 @@
 package trace
 
+import "strings"
+
 // CatalogWrittenEvent: chunks of a collection, or a database, are written.
 type CatalogWrittenEvent struct {
 	Shard  string
@@ -130,5 +132,28 @@ func (p ClusterChangedEvent) Event() *Event {
 		Kind: ClusterChanged, Shard: p.Shard, Peer: p.Peer, Term: p.Term, Index: p.Index,
 		NS: p.NS, Min: p.Min, Max: p.Max, detail: p.Change.String(), state: uint8(p.Change),
 		subject: p.Zones, amount: p.MaxBytes,
+	}
+}
+
+// EntryChangedEvent: a document of the catalog that was there before, no chunk, has other fields
+// now: that of the shard Peer, or of the collection or database NS. A renamed collection was there
+// before under its former name.
+type EntryChangedEvent struct {
+	Shard string
+	Peer  string
+	Term  uint64
+	Index uint64
+	NS    string
+	// Why is the purpose for which it was written.
+	Why string
+	// Fields are those that changed, came or went, in the order of the document.
+	Fields []string
+}
+
+// Event is the event that travels.
+func (p EntryChangedEvent) Event() *Event {
+	return &Event{
+		Kind: EntryChanged, Shard: p.Shard, Peer: p.Peer, Term: p.Term, Index: p.Index, NS: p.NS,
+		detail: p.Why, subject: strings.Join(p.Fields, " "),
 	}
 }

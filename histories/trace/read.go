@@ -123,6 +123,14 @@ func (e *Event) Window() string { return e.subjectOf(BalancerState) }
 // range.
 func (e *Event) Zones() string { return e.subjectOf(ClusterChanged) }
 
+// Fields are those that an EntryChanged changed, in the order of the document.
+func (e *Event) Fields() []string {
+	if e.Kind != EntryChanged {
+		return nil
+	}
+	return strings.Fields(e.subject)
+}
+
 // MaxBytes is the limit of the shard of a ClusterChanged; 0 is none.
 func (e *Event) MaxBytes() int64 {
 	if e.Kind == ClusterChanged {
@@ -201,10 +209,10 @@ func (e *Event) Answer() int64 {
 	return 0
 }
 
-// Why is the reason of a ProcessAborted, a CatalogWritten or a BalancerChose.
+// Why is the reason of a ProcessAborted, a CatalogWritten, an EntryChanged or a BalancerChose.
 func (e *Event) Why() string {
 	switch e.Kind {
-	case ProcessAborted, CatalogWritten, BalancerChose:
+	case ProcessAborted, CatalogWritten, EntryChanged, BalancerChose:
 		return e.detail
 	}
 	return ""

@@ -142,7 +142,8 @@ func full() (all []*Event) {
 		&DecisionMadeEvent{}, &MigrationEndedEvent{}, &RangeDeletionEvent{}, &PrimaryMovingEvent{},
 		&BalancerRoundEvent{}, &BalancerChoseEvent{}, &BalancerQueuedEvent{}, &BalancerDoneEvent{},
 		&BalancerStateEvent{},
-		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &AnsweredEvent{}, &CallEndedEvent{},
+		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &EntryChangedEvent{}, &AnsweredEvent{},
+		&CallEndedEvent{},
 		&CursorAnsweredEvent{}, &WeighedEvent{}, &MoveAskedEvent{}, &SplitAskedEvent{},
 		&SplitFoundEvent{}, &SplitBegunEvent{}, &SplitMadeEvent{}, &ChanceEvent{},
 	} {
@@ -166,6 +167,10 @@ func fill(f reflect.Value, name string) {
 	case reflect.Bool:
 		f.SetBool(true)
 	case reflect.Slice:
+		if f.Type() == reflect.TypeFor[[]string]() {
+			f.Set(reflect.ValueOf([]string{"a", "b"}))
+			return
+		}
 		f.Set(reflect.ValueOf([]Chunk{{
 			Min: "\x00", Max: "\xff", Shard: "s", Major: 1, Minor: 2, Epoch: "e",
 			History: []Placement{{ValidAfter: 3, Shard: "s"}},
@@ -274,6 +279,7 @@ func has(k Kind, method string) bool {
 		"Window":           {BalancerState},
 		"Request":          {MigrationRequested, BalancerQueued, BalancerChose, BalancerDone, MoveAsked},
 		"Zones":            {ClusterChanged},
+		"Fields":           {EntryChanged},
 		"MaxBytes":         {ClusterChanged},
 		"Place":            {Chance},
 		"FaultKind":        {Fault, Repair},
@@ -283,7 +289,7 @@ func has(k Kind, method string) bool {
 		"ProbeNumber":      {Reached},
 		"Question":         {Chance},
 		"Answer":           {Chance},
-		"Why":              {ProcessAborted, CatalogWritten, BalancerChose},
+		"Why":              {ProcessAborted, CatalogWritten, EntryChanged, BalancerChose},
 		"Version":          {MetadataInstalled},
 		"Change":           {CatalogWritten},
 		"FormerName":       {CatalogWritten},

@@ -24,6 +24,7 @@ func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 		w.s.announce(index, e)
 		w.s.announceDatabases(index, e)
 		w.s.announceChanges(index, e)
+		w.s.announceEntries(index, e)
 	}
 }
 

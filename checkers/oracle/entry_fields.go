@@ -1,0 +1,103 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// entriesRule is entry-fields (protocol 2.1): what chunk-fields judges of chunks, this judges of
+// the other documents of the catalog.
+var entriesRule = verdict.Checker{
+	Name: "entry-fields",
+	Promise: "A change of a collection, a shard or a database in the catalog changes the fields " +
+		"that it is about, and leaves all others as they were.",
+	Signatures: verdict.Meanings{
+		otherField: "a change of the catalog changed a field that it is not about",
+		fieldKept:  "a change of the catalog left a field as it was that it must change",
+	},
+}
+
+var _ = declare(26, entriesRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeEntry}
+})
+
+// The signatures of documents that do not follow.
+const (
+	otherField verdict.Signature = "entry-field-unexpected"
+	fieldKept  verdict.Signature = "entry-field-kept"
+)
+
+// entryChange says which fields a change may have changed, and which it must have.
+type entryChange struct{ may, must []string }
+
+var (
+	balancingFields = []string{
+		"noBalance", "maxChunkSizeBytes", "defragmentCollection", "enableAutoMerge",
+	}
+	migrationsFields = []string{"allowMigrations"}
+)
+
+// collectionChanges are the purposes for which a collection is written that was there before.
+// Operators set several fields at a time; what they asked for is judged by acknowledged.
+var collectionChanges = map[string]entryChange{
+	trace.ForbidsMigrations.String(): {must: migrationsFields},
+	trace.AllowsMigrations.String():  {must: migrationsFields},
+	trace.RenamedFrom.String(): {
+		may: migrationsFields, must: []string{"_id", "lastmodEpoch", "timestamp"},
+	},
+	trace.BalancingOn.String():     {may: balancingFields, must: []string{"noBalance"}},
+	trace.BalancingOff.String():    {may: balancingFields, must: []string{"noBalance"}},
+	"configureCollectionBalancing": {may: balancingFields},
+	"defragmented":                 {must: []string{"defragmentCollection"}},
+}
+
+var shardChanges = map[string]entryChange{
+	trace.ShardZones.String():    {may: []string{"tags", "maxSize"}},
+	trace.ShardDraining.String(): {must: []string{"draining"}},
+}
+
+var databaseChanges = map[string]entryChange{
+	trace.PrimaryMoved.String(): {may: []string{"primary"}, must: []string{"version"}},
+}
+
+// judgeEntry compares the fields that a write has changed with those that its purpose allows. A
+// purpose that no table has may change nothing.
+func (o *Oracle) judgeEntry(e *trace.Event) {
+	if e.Kind != trace.EntryChanged || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	purpose, _, _ := strings.Cut(e.Why(), " ")
+	entry, changes := "the shard "+e.Peer, shardChanges
+	switch {
+	case strings.Contains(e.NS, "."):
+		entry, changes = "the collection "+e.NS, collectionChanges
+	case e.NS != "":
+		entry, changes = "the database "+e.NS, databaseChanges
+	}
+	allowed := changes[purpose]
+	for _, field := range e.Fields() {
+		if !slices.Contains(allowed.may, field) && !slices.Contains(allowed.must, field) {
+			o.wrongEntry(e, otherField, fmt.Sprintf("%s of %s changed", field, entry),
+				"a change of this kind is not about "+field)
+		}
+	}
+	for _, field := range allowed.must {
+		if !slices.Contains(e.Fields(), field) {
+			o.wrongEntry(e, fieldKept, fmt.Sprintf("%s of %s stayed as it was", field, entry),
+				"a change of this kind changes "+field)
+		}
+	}
+}
+
+func (o *Oracle) wrongEntry(e *trace.Event, s verdict.Signature, flaw, because string) {
+	o.report(entriesRule, verdict.Violation{
+		Signature: s,
+		NS:        e.NS,
+		Because:   []string{because},
+		Broke:     fmt.Sprintf("the config server wrote %q to the catalog: %s", e.Why(), flaw),
+	})
+}
