@@ -108,6 +108,8 @@ type Oracle struct {
 	rounds   *rounds
 	splits   *splits
 	order    *order
+	// parts says what a member does for migrations.
+	parts func(node string) []Part
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes
