@@ -86,6 +86,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 {
 		addQuestions(d, s, size)
 	}
+	askTwice(s, d, size)
 	return s
 }
 

@@ -51,8 +51,8 @@ func isLoss(c errcode.Code) bool {
 	return c == errcode.CursorNotFound || c == errcode.QueryPlanKilled
 }
 
-// witnessAnswer tells of refusals, and of what is answered when migrations are over. That there is
-// such a document already is no refusal.
+// witnessAnswer tells of refusals, and of what is answered when a migration or a deletion is over.
+// That there is such a document already is no refusal.
 func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.Code) {
 	if code == "" && !concludes(body) || code == errcode.DuplicateKey {
 		return
@@ -63,10 +63,10 @@ func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.C
 	}.Event())
 }
 
-// concludes says whether the answer to a request tells that migrations are over.
+// concludes says whether the answer to a request tells that a migration or a deletion is over.
 func concludes(body env.Message) bool {
 	switch body.(type) {
-	case *command.ShardsvrMoveRange, *command.JoinMigrations:
+	case *command.ShardsvrMoveRange, *command.JoinMigrations, *command.AwaitRangeDeletion:
 		return true
 	}
 	return false
