@@ -111,6 +111,8 @@ type Oracle struct {
 	// awaited is the memory of who waits for deletions, parts says what a member does for migrations.
 	awaited awaited
 	parts   func(node string) []Part
+	// leaves says whether a member takes nothing, as its shard leaves.
+	leaves func(node string) bool
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes

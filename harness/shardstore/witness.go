@@ -63,10 +63,12 @@ func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.C
 	}.Event())
 }
 
-// concludes says whether the answer to a request tells that a migration or a deletion is over.
+// concludes says whether the answer to a request tells that something is over: a migration, a
+// deletion, or that a shard takes anything.
 func concludes(body env.Message) bool {
 	switch body.(type) {
-	case *command.ShardsvrMoveRange, *command.JoinMigrations, *command.AwaitRangeDeletion:
+	case *command.ShardsvrMoveRange, *command.JoinMigrations, *command.AwaitRangeDeletion,
+		*command.ShardsvrLeaveCluster:
 		return true
 	}
 	return false
