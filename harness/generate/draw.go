@@ -87,6 +87,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addQuestions(d, s, size)
 	}
 	askTwice(s, d, size)
+	moveTargets(s, d)
 	delayOrders(s, d.Fork(0x7c), p)
 	return s
 }
