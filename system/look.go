@@ -125,6 +125,12 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	return nil
 }
 
+// Leaving reports whether a member goes by its shard's consent to leave the cluster.
+func (c *Cluster) Leaving(id env.NodeID) bool {
+	server := c.shards[id]
+	return server != nil && c.Member(id) != nil && server.Leaving()
+}
+
 // Outstanding says in a sentence each what the cluster still has to do before it is quiescent:
 // members that are down, lag or disagree on their primary, migrations to complete, ranges to
 // delete, chunks of dropped collections. It is empty for a quiescent cluster.

@@ -108,6 +108,11 @@ type Oracle struct {
 	rounds   *rounds
 	splits   *splits
 	order    *order
+	// awaited is the memory of who waits for deletions, parts says what a member does for migrations.
+	awaited awaited
+	parts   func(node string) []Part
+	// leaves says whether a member takes nothing, as its shard leaves.
+	leaves func(node string) bool
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes
@@ -169,6 +174,7 @@ func New(key func(string) string) *Oracle {
 		same:         map[string]map[string]uint32{},
 		layouts:      map[string]layout{},
 		services:     map[string]*service{},
+		awaited:      awaited{map[string]sweep{}, map[string][]uint64{}},
 		verdicts:     map[string]*verdict.Verdict{},
 		show:         key,
 		listed:       declaredRules.All(),

@@ -21,6 +21,7 @@ import (
 //	    (- instead of a key, -1 for a dead end)
 //	decide NODE MIGRATION VALUE         task NODE MIGRATION MIN MAX STATE COUNT
 //	cursor NODE ID MIN MAX              close NODE ID
+//	deletes NODE PEER: the node answers that it deletes nothing
 //	down NODE                           database like table, for the database
 //	plain LINE                          the line is about an unsharded collection
 type script struct {
@@ -237,6 +238,8 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 			State:     state,
 			Orphans:   n,
 		}.Event()
+	case "deletes":
+		return trace.AnsweredEvent{Peer: w[2], NS: ns, Request: "AwaitRangeDeletion"}.Event()
 	case "fault":
 		return trace.FaultEvent{FaultKind: w[2]}.Event()
 	case "down":

@@ -28,6 +28,7 @@ var _ = declare(30, deletionRule, func(o *Oracle) hooks {
 	return hooks{event: func(e *trace.Event) {
 		o.judgeDeletion(e)
 		o.judgeForgotten(e)
+		o.awaited.follow(o, e)
 	}}
 })
 
@@ -145,11 +146,41 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 	}
 }
 
+// awaited is the memory of who waits for deletions.
+type awaited struct {
+	// sweeps are the deletions of 4.2, which no shard has on record, by migration.
+	sweeps map[string]sweep
+	// told are the steps at which a shard has answered that nothing is deleted in a range of a
+	// collection, by shard and collection.
+	told map[string][]uint64
+}
+
+// sweep is a deletion that a primary carries out in its term; it ends with that.
+type sweep struct {
+	node string
+	term uint64
+	step uint64
+}
+
+// follow keeps up with the deletions of primaries that have none on record.
+func (a *awaited) follow(o *Oracle, e *trace.Event) {
+	switch set := o.world.Set(e.Shard); {
+	case e.Kind == trace.Answered && e.Asked() == "AwaitRangeDeletion" && e.Code() == "":
+		at := shardOfNode(e.Node) + " " + e.NS
+		a.told[at] = append(a.told[at], e.Step)
+	case e.Kind != trace.RangeDeletion || e.Orphans() >= 0 || set.Leader != e.Node:
+	case e.DeletionState().Terminal():
+		delete(a.sweeps, e.Migration())
+	case e.DeletionState() == trace.DeletionReady && o.move(e.Migration()).from == e.Shard:
+		a.sweeps[e.Migration()] = sweep{e.Node, set.Term, e.Step}
+	}
+}
+
 // AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only
 // when the donor has deleted what it had of it; and what it returns when the answer has come, with
 // whether the range has moved. Of several migrations that have brought it since then, or when some
-// of it was there already, nobody knows which one the answer is about. In 4.2 no deletion is on
-// record.
+// of it was there already, nobody knows which one the answer is about. The one that has may have
+// begun before, for somebody else who did not want to wait.
 func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool)) {
 	asked := o.step
 	there := slices.ContainsFunc(
@@ -167,14 +198,21 @@ func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool
 				since = append(since, m)
 			}
 		}
-		if len(since) == 1 && since[0].began > asked {
+		if len(since) == 1 {
 			o.judgeAwaited(since[0], asked)
 		}
 	}
 }
 
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {
-	if !slices.Contains(m.promised, m.from) || slices.Contains(m.cleaned, m.from) {
+	because := ""
+	switch {
+	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from):
+		because = fmt.Sprintf("its deletion on %s has been on record since it began", m.from)
+	case o.sweeps(m, asked):
+		because = fmt.Sprintf("%s has been deleting it since step %d, and is not done", m.from,
+			o.awaited.sweeps[m.id].step)
+	default:
 		return
 	}
 	o.report(deletionRule, verdict.Violation{
@@ -182,9 +220,21 @@ func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 		NS:        m.ns,
 		Broke: fmt.Sprintf("the migration of %s to %s was answered, with waitForDelete",
 			o.span(m.min, m.max), m.to),
-		Because: []string{fmt.Sprintf("its deletion on %s has been on record since it began, "+
-			"after it was asked for at step %d", m.from, asked)},
+		Because: []string{because, fmt.Sprintf("it was asked for at step %d", asked)},
 	}, asked)
+}
+
+// sweeps says whether the donor is deleting what it gave away. One that had not begun yet when it
+// said that it deletes nothing there has been asked too early: nobody may know of the deletion then
+// but the one who asked for the migration (4.2).
+func (o *Oracle) sweeps(m *move, asked uint64) bool {
+	w, set := o.awaited.sweeps[m.id], o.world.Set(m.from)
+	if w.step == 0 || w.node != set.Leader || w.term != set.Term || m.life != o.lives[m.ns] {
+		return false
+	}
+	return !slices.ContainsFunc(o.awaited.told[m.from+" "+m.ns], func(step uint64) bool {
+		return step > asked && step < w.step
+	})
 }
 
 // deletionsOf are the deletions that a shard has on record, of the collection that has the name

@@ -15,6 +15,9 @@ func TestAwaitedDeletion(t *testing.T) {
 	begun := "state a.0 m1" + rest
 	begun = strings.Replace(begun, "receive b.0 m1 - m kClone\n",
 		"receive b.0 m1 - m kClone\ntask a.0 m1 - m pending 0\n", 1)
+	early, late, _ := strings.Cut(begun, "block a.0 m1")
+	late = "block a.0 m1" + late
+	const sweeps = "task a.0 m1 - m ready -1\n"
 	for name, c := range map[string]struct {
 		before, between string
 		to              string // the end of the range that is asked for, m when it is empty
@@ -27,6 +30,26 @@ func TestAwaitedDeletion(t *testing.T) {
 		"the answer is an error":      {before: start, between: begun, failed: true},
 		"it was moved before":         {before: start + begun},
 		"nobody counts on its record": {before: start, between: "state a.0 m1" + rest},
+		"it had begun, and is done":   {before: start + early, between: late + over},
+		"it had begun, and is on record": {
+			before: start + early, between: late, signature: cleanedTooEarly,
+		},
+		"it is being deleted": {
+			before: start, between: "state a.0 m1" + rest + sweeps, signature: cleanedTooEarly,
+		},
+		"it has been deleted": {
+			before: start, between: "state a.0 m1" + rest + sweeps + "task a.0 m1 - m done -1\n",
+		},
+		"its donor has another primary": {
+			before: start, between: "state a.0 m1" + rest + sweeps + "elected a.1 2 1 1:1\n",
+		},
+		"it is asked for before it is deleted": {
+			before: start, between: "state a.0 m1" + rest + "deletes a.0 config.0\n" + sweeps,
+		},
+		"it is asked for while it is deleted": {
+			before: start, between: "state a.0 m1" + rest + sweeps + "deletes a.0 config.0\n",
+			signature: cleanedTooEarly,
+		},
 		"the collection was dropped": {
 			before: start, between: begun + "table 1 3 drop\nmajority config.0 1 3\n",
 		},

@@ -79,6 +79,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	addQuestions(d, s, z)
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
+	delayOrders(s, d.Fork(0x7c), p)
 	s.FaultsEnd = z.span + faultsTail
 }
 

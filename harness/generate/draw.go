@@ -86,6 +86,10 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 {
 		addQuestions(d, s, size)
 	}
+	askTwice(s, d, size)
+	moveTargets(s, d)
+	delayOrders(s, d.Fork(0x7c), p)
+	sendOnce(s, d, size)
 	return s
 }
 

@@ -27,6 +27,7 @@ func (c *cluster) NewClient(node env.Node) target.Client {
 		collections: byName(c.scenario),
 		creations:   creations(c.scenario),
 		lossy:       c.settings.TerminateReads == 0,
+		retries:     c.settings.RetryWrites > 0,
 		oracle:      c.oracle,
 	}
 	c.sessions = append(c.sessions, s)
@@ -43,9 +44,9 @@ type session struct {
 	// key. creations says how to make each again.
 	collections map[string]scenario.Collection
 	creations   map[string]command.ShardCollection
-	// lossy: range deletion overtakes the reads of secondaries.
-	lossy  bool
-	oracle *oracle.Oracle
+	// lossy: range deletion overtakes the reads of secondaries. retries: writes can be sent again.
+	lossy, retries bool
+	oracle         *oracle.Oracle
 }
 
 // statement is an operation that was sent as one, and what it was answered; recorded is set when it
@@ -64,7 +65,8 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 	if !op.Kind.Of().Reads() {
 		s.newest = statement{
 			op: op, answered: a.Written,
-			recorded:    !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0,
+			recorded: s.retries && !op.Kind.Whole() && a.Certainty == client.OK &&
+				a.Written.N > 0,
 			incarnation: s.oracle.Incarnation(op.NS),
 		}
 	}

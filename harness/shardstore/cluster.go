@@ -83,6 +83,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Views(c.view)
 	c.oracle.Extents(c.extent)
 	c.oracle.Identities(c.identity)
+	c.oracle.Parts(c.parts)
+	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {

@@ -2,9 +2,12 @@ package shardstore
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/debugger/timeline"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
@@ -134,4 +137,21 @@ func (c *cluster) routerAt(id env.NodeID) timeline.Node {
 		n.Knows = append(n.Knows, b)
 	}
 	return n
+}
+
+// parts are what a member does for migrations.
+func (c *cluster) parts(node string) (all []oracle.Part) {
+	look := c.Look(env.NodeID(node), "")
+	if look == nil {
+		return nil
+	}
+	for _, what := range slices.Concat(look.ActiveMigrations, look.OutstandingTasks) {
+		role, rest, _ := strings.Cut(what, " of ")
+		switch role {
+		case oracle.Donates, oracle.Receives, oracle.Recovers:
+			migration, _, _ := strings.Cut(rest, " ")
+			all = append(all, oracle.Part{Role: role, Migration: migration})
+		}
+	}
+	return all
 }

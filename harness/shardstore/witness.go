@@ -51,17 +51,27 @@ func isLoss(c errcode.Code) bool {
 	return c == errcode.CursorNotFound || c == errcode.QueryPlanKilled
 }
 
-// witnessAnswer tells of refusals, and of what a donor answers. That there is such a document
-// already is no refusal.
+// witnessAnswer tells of refusals, and of what is answered when a migration or a deletion is over.
+// That there is such a document already is no refusal.
 func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.Code) {
-	_, moves := body.(*command.ShardsvrMoveRange)
-	if code == "" && !moves || code == errcode.DuplicateKey {
+	if code == "" && !concludes(body) || code == errcode.DuplicateKey {
 		return
 	}
 	n.Emit(trace.AnsweredEvent{
 		Peer: string(x.From), NS: subject(body), Chunks: attached(body), Request: nameOf(body),
 		Code: string(code), Arrived: int64(x.Began),
 	}.Event())
+}
+
+// concludes says whether the answer to a request tells that something is over: a migration, a
+// deletion, or that a shard takes anything.
+func concludes(body env.Message) bool {
+	switch body.(type) {
+	case *command.ShardsvrMoveRange, *command.JoinMigrations, *command.AwaitRangeDeletion,
+		*command.ShardsvrLeaveCluster:
+		return true
+	}
+	return false
 }
 
 // failure is the code of what has failed; a recipient that tells that it has failed is such.

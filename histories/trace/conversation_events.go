@@ -1,7 +1,7 @@
 package trace
 
 // AnsweredEvent: a node answers a request of Peer with an error; or, without a Code, that a
-// migration is over.
+// migration or a deletion is over.
 type AnsweredEvent struct {
 	Peer string
 	NS   string

@@ -85,26 +85,26 @@ func (c *Client) Insert(t env.Task, op command.Insert) Answer {
 				"an insert of %d documents is not one operation", len(op.Docs)),
 		}
 	}
-	op.Session = c.statement()
-	return c.write(t, &op)
+	op.Session = c.retryable()
+	return c.document(t, &op, op.Session)
 }
 
 // Update changes at most one document.
 func (c *Client) Update(t env.Task, op command.Update) Answer {
-	op.Session = c.statement()
-	return c.write(t, &op)
+	op.Session = c.retryable()
+	return c.document(t, &op, op.Session)
 }
 
 // Delete removes at most one document.
 func (c *Client) Delete(t env.Task, op command.Delete) Answer {
-	op.Session = c.statement()
-	return c.write(t, &op)
+	op.Session = c.retryable()
+	return c.document(t, &op, op.Session)
 }
 
 // FindAndModify changes or removes at most one document; the answer holds what it replaced.
 func (c *Client) FindAndModify(t env.Task, op command.FindAndModify) Answer {
-	op.Session = c.statement()
-	return c.write(t, &op)
+	op.Session = c.retryable()
+	return c.document(t, &op, op.Session)
 }
 
 // statement begins a new retryable write. The session and statement are fixed before the first
@@ -112,6 +112,14 @@ func (c *Client) FindAndModify(t env.Task, op command.FindAndModify) Answer {
 func (c *Client) statement() command.Session {
 	c.txn++
 	return command.Session{ID: c.session, Txn: c.txn}
+}
+
+// retryable is the statement of a write to one document; none when such writes are sent once.
+func (c *Client) retryable() command.Session {
+	if c.settings.RetryWrites == 0 {
+		return command.Session{}
+	}
+	return c.statement()
 }
 
 // Find returns all documents that match, in one batch if op.BatchSize is zero.
@@ -187,8 +195,21 @@ func (c *Client) Repeat(t env.Task) Answer {
 	return c.write(t, c.newest)
 }
 
+// document sends a write to one document: once if it is no statement of a session, as nobody could
+// tell whether it was executed before.
+func (c *Client) document(t env.Task, op env.Message, statement command.Session) Answer {
+	if statement.ID == "" {
+		return c.send(t, op, false)
+	}
+	return c.write(t, op)
+}
+
 func (c *Client) write(t env.Task, op env.Message) Answer {
 	c.newest = op
+	return c.send(t, op, true)
+}
+
+func (c *Client) send(t env.Task, op env.Message, again bool) Answer {
 	retries, after := c.newRetries(), c.Time()
 	var doubt uncertainty
 	for {
@@ -199,7 +220,7 @@ func (c *Client) write(t env.Task, op env.Message) Answer {
 			return answer
 		}
 		doubt.note(err)
-		if !isRetryableWrite(err) || !retries.again(t, err) {
+		if !again || !isRetryableWrite(err) || !retries.again(t, err) {
 			answer := doubt.failure(err, retries.done)
 			answer.After = after
 			return answer

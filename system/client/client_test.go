@@ -88,10 +88,33 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 }
 
 // write has a client insert a document through routers that answer in turn as told.
+// A write without a session is sent once, whatever the answer is.
+func TestWritesThatAreNotRetryable(t *testing.T) {
+	s := settings.Default80()
+	s.RetryWrites = 0
+	for code, want := range map[errcode.Code]client.Certainty{
+		"": client.OK, errcode.NotWritablePrimary: client.Failed,
+		errcode.PrimarySteppedDown: client.Unknown, errcode.NetworkTimeout: client.Unknown,
+	} {
+		planned := writes(1)
+		planned.code = code
+		a, sessions := writeBy(t, s, []reply{planned})
+		if a.Certainty != want || a.Retries > 0 || len(sessions) != 1 || sessions[0].ID != "" {
+			t.Errorf("after %q: got %v after %d retries, sent by %v", code, a.Certainty, a.Retries,
+				sessions)
+		}
+	}
+}
+
 func write(t *testing.T, replies []reply) (a client.Answer, sessions []command.Session) {
+	return writeBy(t, settings.Default80(), replies)
+}
+
+func writeBy(
+	t *testing.T, s settings.Settings, replies []reply,
+) (a client.Answer, sessions []command.Session) {
 	w := sim.New(sim.Options{Seed: 1, Codec: codec.BSON})
 	defer w.Close()
-	s := settings.Default80()
 	for _, id := range []env.NodeID{"router.0", "router.1"} {
 		w.AddNode(id, func(t env.Task) {
 			rpc.Handle(rpc.Listen(t.Node(), hlc.New(t.Node())),

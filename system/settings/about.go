@@ -50,6 +50,10 @@ var about = []fact{
 	},
 	{"timeoutMS", Milliseconds, "clients", "how long a client retries one operation"},
 	{
+		"retryWrites", Switch, "clients",
+		"whether writes have sessions, by which they can be sent again",
+	},
+	{
 		"shardRequestTimeoutMillis", Milliseconds, "routers",
 		"how long a router waits for one reply of a shard",
 	},

@@ -46,6 +46,8 @@ type Settings struct {
 	AttemptTimeout time.Duration `name:"socketTimeoutMS"`
 	// 20s a client goes on retrying one operation.
 	ClientDeadline time.Duration `name:"timeoutMS"`
+	// 1; 0: a write has no session and is sent once, whatever becomes of it.
+	RetryWrites int `name:"retryWrites"`
 	// 3s a router waits for one answer of a shard; real ones wait as long as their client does.
 	ShardTimeout time.Duration `name:"shardRequestTimeoutMillis"`
 	// 24h the config server and the router wait for one migration, which gives up long before.
@@ -167,6 +169,7 @@ func Default80() Settings {
 		CursorTimeout:       10 * time.Minute,
 		AttemptTimeout:      5 * time.Second,
 		ClientDeadline:      20 * time.Second,
+		RetryWrites:         1,
 		ShardTimeout:        3 * time.Second,
 		MoveWait:            24 * time.Hour,
 		StaleRetries:        10,

@@ -1,0 +1,185 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// joinedRule is joined (protocol 13.6): operations on whole collections rest on it.
+var joinedRule = verdict.Checker{
+	Name: "joined",
+	Promise: "A shard that answers that it takes part in no migration of a collection any more " +
+		"has ended every one that it had begun, or had to recover, when it was asked; and no " +
+		"collection is dropped, renamed or replaced while one of it goes on.",
+	Signatures: verdict.Meanings{
+		joinedEarly: "a shard answered that its migrations have ended while one had not",
+		goneEarly:   "a collection left the catalog, or its name, while a migration of it went on",
+	},
+}
+
+const (
+	joinedEarly verdict.Signature = "joined-too-early"
+	goneEarly   verdict.Signature = "gone-during-migration"
+)
+
+var _ = declare(88, joinedRule, func(o *Oracle) hooks {
+	r := &joined{
+		Oracle: o, elected: map[string]int64{}, began: map[string]int64{},
+		copies: map[string]bool{},
+	}
+	return hooks{event: r.judge}
+})
+
+// Part is something that a member is doing for a migration: it is its donor, its recipient, or
+// recovers it.
+type Part struct{ Role, Migration string }
+
+// The roles of a Part.
+const (
+	Donates  = "donor"
+	Receives = "recipient"
+	Recovers = "recovery"
+)
+
+// Parts says how the oracle gets to know what a member is doing; without it, nothing is judged.
+func (o *Oracle) Parts(of func(node string) []Part) { o.parts = of }
+
+// joined is the memory of joinedRule.
+type joined struct {
+	*Oracle
+	// elected is when a node became the primary that it is, began when it began what it does, by
+	// node, role and migration.
+	elected, began map[string]int64
+	// copies are the migrations that have begun to clone: others may find that they are not
+	// allowed.
+	copies map[string]bool
+}
+
+func (r *joined) judge(e *trace.Event) {
+	switch e.Kind {
+	case trace.Elected:
+		r.elected[e.Node] = e.At
+	case trace.MigrationRequested:
+		r.begins(e, Donates)
+	case trace.RecipientAdvanced:
+		r.begins(e, Receives)
+		if e.RecipientState() == trace.RecipientClone {
+			r.copies[partName(e.Node, Receives, e.Migration())] = true
+		}
+	case trace.DonorAdvanced:
+		if e.DonorState() == trace.DonorCloning {
+			r.copies[e.Migration()] = true
+		}
+	case trace.CatalogWritten:
+		if r.parts != nil && r.world.Set(e.Shard).Leads(e) {
+			r.judgeGone(e)
+		}
+	case trace.Answered:
+		if e.Asked() == "JoinMigrations" && e.Code() == "" && r.parts != nil {
+			r.judgeJoined(e)
+		}
+	}
+}
+
+func (r *joined) begins(e *trace.Event, role string) {
+	name := partName(e.Node, role, e.Migration())
+	if r.began[name] <= r.elected[e.Node] {
+		r.began[name] = e.At
+	}
+}
+
+func partName(node, role, migration string) string { return node + " " + role + " " + migration }
+
+// judgeJoined judges an answer. What began after the request, as a migration that finds out that it
+// is not allowed, is not waited for.
+func (r *joined) judgeJoined(e *trace.Event) {
+	for _, p := range r.parts(e.Node) {
+		m := r.moves[p.Migration]
+		if m == nil || e.NS != "" && m.ns != e.NS {
+			continue
+		}
+		began := r.since(e.Node, p)
+		if began == 0 || began >= e.Arrived() {
+			continue
+		}
+		r.report(joinedRule, verdict.Violation{
+			Signature: joinedEarly, NS: m.ns,
+			Broke: fmt.Sprintf("%s answers %s that its migrations have ended", e.Node, e.Peer),
+			Because: []string{
+				fmt.Sprintf("it is still %s %s", partWords[p.Role], p.Migration),
+				fmt.Sprintf("it was %v before it was asked, and was asked %v ago",
+					elapsed(e.Arrived()-began), elapsed(e.At-e.Arrived())),
+			},
+		}, m.began)
+	}
+}
+
+// judgeGone judges a write that takes a collection out of the catalog, or its name from it.
+// Migrations were forbidden before, and then all shards have answered that theirs have ended.
+func (r *joined) judgeGone(e *trace.Event) {
+	names := []string{e.NS}
+	if from := e.FormerName(); from != "" {
+		names = append(names, from)
+	} else if e.Change() != trace.Dropped {
+		return
+	}
+	cluster := r.world.LatestCluster()
+	if !cluster.Knows() {
+		return
+	}
+	for _, shard := range cluster.Shards() {
+		node := r.world.Set(shard).Leader
+		for _, p := range r.parts(node) {
+			m := r.moves[p.Migration]
+			if m == nil || !slices.Contains(names, m.ns) || m.life != r.lives[m.ns] ||
+				!r.goesOn(node, p) {
+				continue
+			}
+			r.report(joinedRule, verdict.Violation{
+				Signature: goneEarly, NS: m.ns,
+				Broke: fmt.Sprintf("%s writes that %s is dropped, or has another name", e.Node,
+					m.ns),
+				Because: []string{
+					fmt.Sprintf("%s is still %s %s", node, partWords[p.Role], p.Migration),
+				},
+			}, m.began)
+		}
+	}
+}
+
+// goesOn says whether something came of a migration. A recipient that has only just begun may have
+// been told to by a message that came late.
+func (r *joined) goesOn(node string, p Part) bool {
+	if p.Role == Receives {
+		return r.copies[partName(node, Receives, p.Migration)]
+	}
+	return r.copies[p.Migration]
+}
+
+// since is when a member began what it does, 0 when nobody knows. A donor that gives up leaves the
+// rest to a recovery, which is its own; a new primary begins at its election, at the earliest, to
+// recover what others have left.
+func (r *joined) since(node string, p Part) int64 {
+	elected := r.elected[node]
+	if p.Role == Recovers {
+		return max(elected, r.began[partName(node, Donates, p.Migration)])
+	}
+	if began := r.began[partName(node, p.Role, p.Migration)]; began >= elected {
+		return began
+	}
+	return 0
+}
+
+var partWords = map[string]string{
+	Donates: "the donor of", Receives: "the recipient of", Recovers: "recovering",
+}
+
+// shardOfNode is the replica set of a member.
+func shardOfNode(node string) string {
+	shard, _, _ := strings.Cut(node, ".")
+	return shard
+}

@@ -1,0 +1,46 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// lateOrderShare is how many percent of the removals that are followed by an addition have an order
+// to the shard that comes once more when it has joined again.
+const lateOrderShare = 35
+
+// delayOrders has a copy of an order to leave come when the shard has joined again, in scenarios
+// that may have faults of any kind.
+func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
+	if p.size.faults == 0 || p.one {
+		return
+	}
+	for i, c := range s.Commands {
+		who := fmt.Sprintf("late order/%d", i)
+		again := slices.ContainsFunc(s.Commands[i:], func(later scenario.Command) bool {
+			return later.Do == commandkind.AddShard && later.Name == c.Name
+		})
+		if c.Do != commandkind.RemoveShard || !again || !own.Chance(who, lateOrderShare) {
+			continue
+		}
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "duplicate",
+			When:   scenario.Trigger{At: c.At},
+			Target: "config.*>" + c.Name + ".*",
+			Args: []scenario.Setting{
+				{Name: "messages", Value: "ShardsvrLeaveCluster"},
+				{Name: "copy", Value: "held"},
+			},
+			Until: &scenario.Trigger{
+				Site: failpoint.ConfigAddShard.String(), Nth: 1,
+				After: time.Duration(own.IntN(who+"/after", 200)) * time.Millisecond,
+			},
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+const (
+	// twiceShare is how many percent of the seeds with several migrations have some that are asked
+	// for twice, againShare how many percent of the migrations of these.
+	twiceShare, againShare = 10, 40
+	// twiceWithin is how much later the second request comes at most: mostly while the migration
+	// runs.
+	twiceWithin = 60 * time.Millisecond
+)
+
+// askTwice has another client ask for a migration that may be running. The second request is either
+// the same, and then joins the migration, or wants to wait for the deletion where the first did
+// not, or the reverse.
+func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
+	own := d.Fork(0x7d)
+	if z.moves <= 1 || !own.Chance("asked twice", twiceShare) {
+		return
+	}
+	next := nextMigration(s)
+	for _, m := range slices.Clone(s.Migrations) {
+		who := fmt.Sprintf("migration/%d", m.ID)
+		if !own.Chance(who+"/again", againShare) {
+			continue
+		}
+		m.ID, next = next, next+1
+		m.At += time.Duration(own.IntN(who+"/behind", int(twiceWithin)))
+		m.WaitDelete = own.Chance(who+"/waits", 60)
+		s.Migrations = append(s.Migrations, m)
+	}
+}
+
+// nextMigration is a number that no migration has.
+func nextMigration(s *scenario.Scenario) int {
+	next := 1
+	for i := range s.Migrations {
+		next = max(next, s.Migrations[i].ID+1)
+	}
+	return next
+}
