@@ -88,6 +88,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	askTwice(s, d, size)
 	moveTargets(s, d)
+	describeRenamed(s, d)
 	delayOrders(s, d.Fork(0x7c), p)
 	sendOnce(s, d, size)
 	return s
