@@ -24,16 +24,19 @@ var orderRule = verdict.Checker{
 		endedTooEarly:  "a migration ended before its range deletions were settled",
 		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
 			"the migration",
+		timeNotKept: "a move went on although the next primary of one of its shards may read " +
+			"the catalog from before the commit",
 	},
 }
 
 var _ = declare(85, orderRule, func(o *Oracle) hooks {
 	r := &order{
-		Oracle: o,
-		pairs:  map[string]*pair{},
-		phases: map[string]trace.PrimaryMovePhase{},
-		passed: map[string]trace.PrimaryMovePhase{},
-		tasks:  map[string][]deletion{},
+		Oracle:      o,
+		pairs:       map[string]*pair{},
+		phases:      map[string]trace.PrimaryMovePhase{},
+		commitTimes: map[string]uint64{},
+		passed:      map[string]trace.PrimaryMovePhase{},
+		tasks:       map[string][]deletion{},
 	}
 	o.order = r
 	return hooks{event: r.judge}
@@ -59,6 +62,10 @@ type order struct {
 	// passed are the phases that a primary has entered which was deposed and did not know it.
 	passed map[string]trace.PrimaryMovePhase
 	tasks  map[string][]deletion
+	// newest and kept are those of ConfigTimes; commitTimes are the cluster times at which moves
+	// were committed.
+	newest, kept func(node string) uint64
+	commitTimes  map[string]uint64
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.
@@ -145,6 +152,7 @@ func (r *order) judge(e *trace.Event) {
 		r.notePassed(e)
 		return
 	}
+	r.judgeTime(e)
 	switch e.Kind {
 	case trace.DonorAdvanced:
 		r.donorEnters(e, r.pair(e))
@@ -330,6 +338,10 @@ func (r *order) primaryEnters(e *trace.Event) {
 // commits: the config server writes what somebody has asked for.
 func (r *order) commits(e *trace.Event) {
 	change, id := trace.ParseCatalogChange(e.Why())
+	if moves := change == trace.ChunkMoved || change == trace.PrimaryMoved; moves &&
+		r.newest != nil && r.world.Set(e.Shard).Leads(e) {
+		r.commitTimes[id] = r.newest(e.Node)
+	}
 	switch p := r.pairs[id]; {
 	case change == trace.ChunkMoved && p != nil && p.donor != 0 &&
 		p.donors&setOf(trace.DonorCloneCompleted) == 0:

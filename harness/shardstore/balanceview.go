@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -196,4 +197,31 @@ func (c *cluster) identity(node, ns string) string {
 		return ""
 	}
 	return uuid
+}
+
+// newestTime is the cluster time of the newest entry in a member's log.
+func (c *cluster) newestTime(node string) uint64 {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return 0
+	}
+	return uint64(m.AppliedTS())
+}
+
+// vectorClock is the document by which a shard keeps the config time.
+const vectorClock = "vectorClockState"
+
+// keptTime is the config time that a majority of a member's shard has on record, as far as the
+// member knows.
+func (c *cluster) keptTime(node string) uint64 {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return 0
+	}
+	doc := m.Store().Get(shard.ClockNS, string(key.String(vectorClock)), m.Committed().Index)
+	if doc == nil {
+		return 0
+	}
+	at, _ := doc.Lookup("configTime").AsInt64OK()
+	return uint64(at)
 }
