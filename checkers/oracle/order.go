@@ -24,6 +24,8 @@ var orderRule = verdict.Checker{
 		endedTooEarly:  "a migration ended before its range deletions were settled",
 		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
 			"the migration",
+		moveUnfinished: "a movePrimary began to copy to a shard that had not finished an earlier " +
+			"one away from it",
 		timeNotKept: "a move went on although the next primary of one of its shards may read " +
 			"the catalog from before the commit",
 	},
@@ -65,7 +67,9 @@ type order struct {
 	// newest and kept are those of ConfigTimes; commitTimes are the cluster times at which moves
 	// were committed.
 	newest, kept func(node string) uint64
-	commitTimes  map[string]uint64
+	// unfinished is that of UnfinishedMoves.
+	unfinished  func(node, database string) string
+	commitTimes map[string]uint64
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.
@@ -323,16 +327,6 @@ func (r *order) ends(e *trace.Event, p *pair) {
 			fmt.Sprintf("the deletion of %s on %s was never made ready",
 				r.span(m.min, m.max), m.from))
 	}
-}
-
-func (r *order) primaryEnters(e *trace.Event) {
-	phase, before := e.PrimaryMovePhase(), r.phases[e.Migration()]
-	if follows := phaseFollows[phase]; follows != 0 && before != 0 && phase != before &&
-		follows&setOf(before) == 0 {
-		r.outOfOrder(e, stateSkipped, fmt.Sprintf("the movePrimary enters phase %s", phase),
-			fmt.Sprintf("it was in phase %s", before))
-	}
-	r.phases[e.Migration()] = phase
 }
 
 // commits: the config server writes what somebody has asked for.

@@ -53,3 +53,44 @@ func (r *order) judgeTime(e *trace.Event) {
 				"record: its next primary may read the catalog from before it", at, e.Shard, kept))
 	}
 }
+
+// moveUnfinished is the signature of a movePrimary whose recipient has not finished an earlier one
+// in the other direction: a successor of its primary would drop the collections that have come back
+// since (H-74b).
+const moveUnfinished verdict.Signature = "unfinished-move-ignored"
+
+// UnfinishedMoves says how the oracle gets to know the movePrimary of a database that a member has
+// on record, "" for none.
+func (o *Oracle) UnfinishedMoves(of func(node, database string) string) { o.order.unfinished = of }
+
+// primaryEnters: a movePrimary goes through its phases in order. One that has ended has left no
+// record with a majority, so that nobody goes on with it.
+func (r *order) primaryEnters(e *trace.Event) {
+	phase, before := e.PrimaryMovePhase(), r.phases[e.Migration()]
+	enters := fmt.Sprintf("the movePrimary enters phase %s", phase)
+	follows := phaseFollows[phase]
+	switch {
+	case before == trace.PrimaryDone || before == trace.PrimaryAborted:
+		r.outOfOrder(e, stateSkipped, enters, fmt.Sprintf("it had ended in phase %s", before))
+	case follows != 0 && before != 0 && phase != before && follows&setOf(before) == 0:
+		r.outOfOrder(e, stateSkipped, enters, fmt.Sprintf("it was in phase %s", before))
+	case phase == trace.PrimaryCloning && before == 0:
+		r.judgeUnfinished(e)
+	}
+	r.phases[e.Migration()] = phase
+}
+
+// judgeUnfinished: before the first phase is on record, the recipient has said that it has nothing
+// of the database, and a majority of it has nothing either.
+func (r *order) judgeUnfinished(e *trace.Event) {
+	leader := r.world.Set(e.Peer).Leader
+	if r.unfinished == nil || leader == "" {
+		return
+	}
+	if earlier := r.unfinished(leader, e.NS); earlier != "" {
+		r.outOfOrder(e, moveUnfinished,
+			fmt.Sprintf("movePrimary %s begins to copy to %s", e.Migration(), e.Peer),
+			fmt.Sprintf("%s has movePrimary %s on record, which may still drop the collections",
+				leader, earlier))
+	}
+}

@@ -47,22 +47,32 @@ func TestConfigTimes(t *testing.T) {
 	}
 }
 
-// The phase after the commit of a movePrimary rests on the time, too.
+// The phase after the commit of a movePrimary rests on the time, too; nobody begins to copy to a
+// shard with an earlier move on record.
 func TestRecordsOfPrimaryMoves(t *testing.T) {
 	for name, c := range map[string]struct {
-		phases    string
-		kept      uint64
-		signature verdict.Signature
+		phases     string
+		kept       uint64
+		unfinished string
+		signature  verdict.Signature
 	}{
-		"in order": {"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 7, ""},
+		"in order": {"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 7, "", ""},
 		"without the time": {
-			"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 6, timeNotKept,
+			"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 6, "", timeNotKept,
 		},
-		"of 4.2": {"clone enterCriticalSection commit WRITE clean done", 0, ""},
+		"of 4.2":                 {"clone enterCriticalSection commit WRITE clean done", 0, "", ""},
+		"unfinished":             {"clone", 7, "p0", moveUnfinished},
+		"unfinished when undone": {"catchup clone", 7, "p0", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return c.kept })
+			s.o.UnfinishedMoves(func(node, database string) string {
+				if node != "b.0" || database != "test" {
+					return ""
+				}
+				return c.unfinished
+			})
 			s.lines(t, on)
 			for i, word := range strings.Fields(c.phases) {
 				phase, _ := trace.ParsePrimaryMovePhase(word)

@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -224,4 +225,19 @@ func (c *cluster) keptTime(node string) uint64 {
 	}
 	at, _ := doc.Lookup("configTime").AsInt64OK()
 	return uint64(at)
+}
+
+// unfinishedMove is the movePrimary of a database that a member has on record, "" for none.
+func (c *cluster) unfinishedMove(node, database string) (id string) {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return ""
+	}
+	m.Store().Scan(moveprimary.Namespace, store.Latest, func(_ string, doc bson.Raw) bool {
+		if of, _ := doc.Lookup("db").StringValueOK(); of == database {
+			id, _ = doc.Lookup("_id").StringValueOK()
+		}
+		return id == ""
+	})
+	return id
 }

@@ -84,6 +84,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Extents(c.extent)
 	c.oracle.Identities(c.identity)
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
+	c.oracle.UnfinishedMoves(c.unfinishedMove)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
