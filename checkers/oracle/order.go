@@ -24,16 +24,21 @@ var orderRule = verdict.Checker{
 		endedTooEarly:  "a migration ended before its range deletions were settled",
 		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
 			"the migration",
+		moveUnfinished: "a movePrimary began to copy to a shard that had not finished an earlier " +
+			"one away from it",
+		timeNotKept: "a move went on although the next primary of one of its shards may read " +
+			"the catalog from before the commit",
 	},
 }
 
 var _ = declare(85, orderRule, func(o *Oracle) hooks {
 	r := &order{
-		Oracle: o,
-		pairs:  map[string]*pair{},
-		phases: map[string]trace.PrimaryMovePhase{},
-		passed: map[string]trace.PrimaryMovePhase{},
-		tasks:  map[string][]deletion{},
+		Oracle:      o,
+		pairs:       map[string]*pair{},
+		phases:      map[string]trace.PrimaryMovePhase{},
+		commitTimes: map[string]uint64{},
+		passed:      map[string]trace.PrimaryMovePhase{},
+		tasks:       map[string][]deletion{},
 	}
 	o.order = r
 	return hooks{event: r.judge}
@@ -59,6 +64,12 @@ type order struct {
 	// passed are the phases that a primary has entered which was deposed and did not know it.
 	passed map[string]trace.PrimaryMovePhase
 	tasks  map[string][]deletion
+	// newest and kept are those of ConfigTimes; commitTimes are the cluster times at which moves
+	// were committed.
+	newest, kept func(node string) uint64
+	// unfinished is that of UnfinishedMoves.
+	unfinished  func(node, database string) string
+	commitTimes map[string]uint64
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.
@@ -145,6 +156,7 @@ func (r *order) judge(e *trace.Event) {
 		r.notePassed(e)
 		return
 	}
+	r.judgeTime(e)
 	switch e.Kind {
 	case trace.DonorAdvanced:
 		r.donorEnters(e, r.pair(e))
@@ -317,19 +329,13 @@ func (r *order) ends(e *trace.Event, p *pair) {
 	}
 }
 
-func (r *order) primaryEnters(e *trace.Event) {
-	phase, before := e.PrimaryMovePhase(), r.phases[e.Migration()]
-	if follows := phaseFollows[phase]; follows != 0 && before != 0 && phase != before &&
-		follows&setOf(before) == 0 {
-		r.outOfOrder(e, stateSkipped, fmt.Sprintf("the movePrimary enters phase %s", phase),
-			fmt.Sprintf("it was in phase %s", before))
-	}
-	r.phases[e.Migration()] = phase
-}
-
 // commits: the config server writes what somebody has asked for.
 func (r *order) commits(e *trace.Event) {
 	change, id := trace.ParseCatalogChange(e.Why())
+	if moves := change == trace.ChunkMoved || change == trace.PrimaryMoved; moves &&
+		r.newest != nil && r.world.Set(e.Shard).Leads(e) {
+		r.commitTimes[id] = r.newest(e.Node)
+	}
 	switch p := r.pairs[id]; {
 	case change == trace.ChunkMoved && p != nil && p.donor != 0 &&
 		p.donors&setOf(trace.DonorCloneCompleted) == 0:

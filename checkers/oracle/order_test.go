@@ -162,6 +162,8 @@ func TestOrderOfPhases(t *testing.T) {
 			"clone DEPOSED catchup enterCriticalSection commit WRITE", "",
 		},
 		"written too soon for a deposed one": {"clone DEPOSED catchup WRITE", stateTooEarly},
+		"ended twice":                        {all + " done", stateSkipped},
+		"goes on after it was given up":      {"clone catchup clone aborted clone", stateSkipped},
 	} {
 		o := observe(t, opening+"database 1 3 founding -..+=a@1|0\nmajority config.0 1 3")
 		for i, word := range strings.Fields(c.phases) {

@@ -14,6 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/moveprimary"
+	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -196,4 +198,46 @@ func (c *cluster) identity(node, ns string) string {
 		return ""
 	}
 	return uuid
+}
+
+// newestTime is the cluster time of the newest entry in a member's log.
+func (c *cluster) newestTime(node string) uint64 {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return 0
+	}
+	return uint64(m.AppliedTS())
+}
+
+// vectorClock is the document by which a shard keeps the config time.
+const vectorClock = "vectorClockState"
+
+// keptTime is the config time that a majority of a member's shard has on record, as far as the
+// member knows.
+func (c *cluster) keptTime(node string) uint64 {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return 0
+	}
+	doc := m.Store().Get(shard.ClockNS, string(key.String(vectorClock)), m.Committed().Index)
+	if doc == nil {
+		return 0
+	}
+	at, _ := doc.Lookup("configTime").AsInt64OK()
+	return uint64(at)
+}
+
+// unfinishedMove is the movePrimary of a database that a member has on record, "" for none.
+func (c *cluster) unfinishedMove(node, database string) (id string) {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return ""
+	}
+	m.Store().Scan(moveprimary.Namespace, store.Latest, func(_ string, doc bson.Raw) bool {
+		if of, _ := doc.Lookup("db").StringValueOK(); of == database {
+			id, _ = doc.Lookup("_id").StringValueOK()
+		}
+		return id == ""
+	})
+	return id
 }

@@ -85,6 +85,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Identities(c.identity)
 	c.oracle.Parts(c.parts)
 	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
+	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
+	c.oracle.UnfinishedMoves(c.unfinishedMove)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {

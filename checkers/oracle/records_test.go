@@ -1,0 +1,92 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Both sides of a migration have the time of its commit on record before it ends.
+func TestConfigTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		script    string
+		kept      map[string]uint64
+		signature verdict.Signature
+	}{
+		"kept":             {ordered, map[string]uint64{"a.0": 7, "b.0": 8}, ""},
+		"not by the donor": {ordered, map[string]uint64{"a.0": 6, "b.0": 7}, timeNotKept},
+		"not by the recipient": {
+			ordered, map[string]uint64{"a.0": 7, "b.0": 6}, timeNotKept,
+		},
+		"never written": {ordered, map[string]uint64{"b.0": 7}, timeNotKept},
+		"given up":      {given, nil, ""},
+		"no decision on record": {
+			until(ordered, "decide a.0 m1 committed") + "receive b.0 m1 - m kDone\n" +
+				"end a.0 m1 committed", nil, "",
+		},
+		"a commit that was rolled back": {
+			until(ordered, "majority config.0 1 2") + "elected config.1 2 1 1:1\n" +
+				"table 2 2 ensureNewer -..m=a@2|0\nmajority config.1 2 2\n" +
+				"receive b.0 m1 - m kExitCritSec\ndecide a.0 m1 aborted\n" +
+				"receive b.0 m1 - m kDone\n", nil, "",
+		},
+		"by a deposed primary": {
+			strings.Replace(until(ordered, "receive b.0 m1 - m kDone"), "decide a.0",
+				"elected a.1 2 1 1:1\ndecide a.0", 1) + "end a.0 m1 committed", nil, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 },
+				func(node string) uint64 { return c.kept[node] })
+			s.lines(t, c.script)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// The phase after the commit of a movePrimary rests on the time, too; nobody begins to copy to a
+// shard with an earlier move on record.
+func TestRecordsOfPrimaryMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		phases     string
+		kept       uint64
+		unfinished string
+		signature  verdict.Signature
+	}{
+		"in order": {"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 7, "", ""},
+		"without the time": {
+			"clone catchup enterCriticalSection commit WRITE exitCriticalSection", 6, "", timeNotKept,
+		},
+		"of 4.2":                 {"clone enterCriticalSection commit WRITE clean done", 0, "", ""},
+		"unfinished":             {"clone", 7, "p0", moveUnfinished},
+		"unfinished when undone": {"catchup clone", 7, "p0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return c.kept })
+			s.o.UnfinishedMoves(func(node, database string) string {
+				if node != "b.0" || database != "test" {
+					return ""
+				}
+				return c.unfinished
+			})
+			s.lines(t, on)
+			for i, word := range strings.Fields(c.phases) {
+				phase, _ := trace.ParsePrimaryMovePhase(word)
+				node, e := "a.0", trace.PrimaryMovingEvent{
+					Shard: "a", Peer: "b", NS: "test", Migration: "p1", Phase: phase,
+				}.Event()
+				if word == "WRITE" {
+					node, e = "config.0",
+						table("test", strings.Fields("database 1 3 movePrimary_p1 -..+=b@2|0"))
+				}
+				e.Step, e.Node = uint64(100+i), node
+				s.o.Observe(e)
+			}
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
