@@ -14,7 +14,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -53,7 +52,7 @@ func main() {
 	flag.StringVar(&o.demo, "demo", "",
 		"run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "",
-		"also write at which seed each was found as a Markdown table to this file")
+		"also write at which seed each was found into this Markdown table; with -bug, other rows stay")
 	flag.IntVar(&o.budget, "budget", 0,
 		"only known bugs that may take at most so many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false,
@@ -118,34 +117,4 @@ func runGate(o options) (int, error) {
 		return shrinkAll(bugs, o, root, scratch)
 	}
 	return judgeAll(bugs, root, scratch, o.table)
-}
-
-// judgeAll hunts every bug and prints one line for each.
-func judgeAll(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
-	var finds []find
-	code := 0
-	fmt.Println(tableHeader)
-	for _, hunted := range huntAll(bugs, root, scratch) {
-		f := <-hunted
-		if f.err != nil {
-			return exitFailed, f.err
-		}
-		fmt.Println(f.row())
-		if f.missed != "" {
-			code = exitMissed
-		}
-		finds = append(finds, f.find)
-	}
-	if table != "" {
-		if err := os.WriteFile(table, []byte(tableText(finds)), 0o644); err != nil {
-			return exitFailed, err
-		}
-	}
-	if code == exitMissed {
-		return code, errors.New(
-			"a known bug was not found as it should be: shardproof's verdicts cannot be trusted " +
-				"until it is",
-		)
-	}
-	return code, nil
 }

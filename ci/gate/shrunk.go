@@ -58,7 +58,7 @@ func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, erro
 // writeFinds writes how the bugs were found, as the gate itself does.
 func (j *shrinking) writeFinds(file string) error {
 	slices.SortFunc(j.finds, func(a, b find) int { return strings.Compare(a.bug.Name, b.bug.Name) })
-	return os.WriteFile(file, []byte(tableText(j.finds)), 0o644)
+	return keepTable(file, j.root, j.finds)
 }
 
 // demandsKept names the bugs whose rows break the demand.
