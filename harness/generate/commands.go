@@ -45,6 +45,26 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 	return all
 }
 
+// cleanupShare is how many percent of the seeds of 4.2 have somebody clean up beside moves.
+const cleanupShare = 20
+
+// cleanUpBesideMoves has orphans cleaned up while ranges arrive: in 4.2 nothing but the memory of a
+// primary tells what has arrived from what was left behind (protocol 10.5).
+func cleanUpBesideMoves(d keyed.Source, s *scenario.Scenario) {
+	if s.Protocol != "4.2" || len(s.Migrations) < 2 || !d.Chance("cleans up", cleanupShare) {
+		return
+	}
+	for i := range keyed.Pick(d, "cleanups", 1, 2, 4, 8) {
+		who := fmt.Sprintf("cleanup/%d", i)
+		beside := &s.Migrations[d.IntN(who+"/move", len(s.Migrations))]
+		s.Commands = append(s.Commands, scenario.Command{
+			At: beside.At + time.Duration(d.IntN(who+"/behind", 120))*time.Millisecond,
+			Do: commandkind.CleanupOrphaned, Name: beside.NS,
+		})
+	}
+	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int { return int(a.At - b.At) })
+}
+
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
 	switch d.IntN(who+"/do", 10) {
 	case 0:

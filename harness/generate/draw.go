@@ -97,6 +97,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 // disturb draws what operators and faults do while clients work and data moves.
 func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	s.Commands = drawCommands(d, size)
+	cleanUpBesideMoves(d.Fork(0x7b), s)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
 	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
