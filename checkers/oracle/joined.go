@@ -111,7 +111,7 @@ func (r *joined) judgeJoined(e *trace.Event) {
 			Broke: fmt.Sprintf("%s answers %s that its migrations have ended", e.Node, e.Peer),
 			Because: []string{
 				fmt.Sprintf("it is still %s %s", partWords[p.Role], p.Migration),
-				fmt.Sprintf("it was %v before it was asked, and was asked %v ago",
+				fmt.Sprintf("it had been for %v when it was asked, which is %v ago",
 					elapsed(e.Arrived()-began), elapsed(e.At-e.Arrived())),
 			},
 		}, m.began)
