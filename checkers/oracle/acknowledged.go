@@ -23,6 +23,7 @@ var acknowledgedRule = verdict.Checker{
 
 var _ = declare(115, acknowledgedRule, func(o *Oracle) hooks {
 	return hooks{
+		event:        o.lookAtWritten,
 		commit:       func(*model.Write) { o.lookAtAsked() },
 		administered: func(*trace.Event) { o.lookAtAsked() },
 	}
@@ -117,6 +118,13 @@ func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
 func (o *Oracle) lookAtAsked() {
 	for _, a := range o.asked {
 		a.held = a.held || a.fact.holds(o)
+	}
+}
+
+// lookAtWritten looks at documents as they are written: one may be gone when a majority has it.
+func (o *Oracle) lookAtWritten(e *trace.Event) {
+	if e.Kind == trace.EntryChanged {
+		o.lookAtAsked()
 	}
 }
 

@@ -82,6 +82,21 @@ func TestNotAcknowledged(t *testing.T) {
 	expectSignature(t, o, "")
 }
 
+// A document is looked at when it is written: a majority may learn of that, and of its removal, at
+// the same moment.
+func TestRecordedBeforeRemoval(t *testing.T) {
+	o, is := observe(t, three), false
+	answered := o.Asked(Recorded("the document is so", "a", func() bool { return is }))
+	written := trace.EntryChangedEvent{
+		Shard: "config", Term: 1, Index: 9, NS: "test.docs", Why: "configureCollectionBalancing",
+	}.Event()
+	written.Step, written.Node, is = 9, "config.0", true
+	o.Observe(written)
+	is = false
+	answered(true)
+	expectSignature(t, o, "")
+}
+
 // What a document says after a command is judged if no other command may have written it since.
 func TestRecorded(t *testing.T) {
 	so := func(is bool) *Fact {
