@@ -174,7 +174,7 @@ func New(key func(string) string) *Oracle {
 		same:         map[string]map[string]uint32{},
 		layouts:      map[string]layout{},
 		services:     map[string]*service{},
-		awaited:      awaited{map[string]sweep{}, map[string][]uint64{}},
+		awaited:      awaited{map[string]sweep{}, map[string][]toldDone{}},
 		verdicts:     map[string]*verdict.Verdict{},
 		show:         key,
 		listed:       declaredRules.All(),

@@ -134,6 +134,14 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 		}.Event()
 	case "database":
 		return table("test", w)
+	case "deletes": // with the step at which the question arrived, if that was earlier
+		arrived := s.now()
+		if len(w) > 3 {
+			arrived = int64(num(w[3])) * 10_000_000
+		}
+		return trace.AnsweredEvent{
+			Peer: w[2], NS: ns, Request: "AwaitRangeDeletion", Arrived: arrived,
+		}.Event()
 	case "block", "release":
 		state := map[string]trace.SectionState{
 			"block": trace.WritesBlocked, "release": trace.SectionReleased,
@@ -238,8 +246,6 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 			State:     state,
 			Orphans:   n,
 		}.Event()
-	case "deletes":
-		return trace.AnsweredEvent{Peer: w[2], NS: ns, Request: "AwaitRangeDeletion"}.Event()
 	case "fault":
 		return trace.FaultEvent{FaultKind: w[2]}.Event()
 	case "down":
@@ -556,6 +562,12 @@ func TestStepOracles(t *testing.T) {
 		},
 		"copy of a migration that found the next": {
 			dropped + "state a.0 m2 - m a b kCreated\n" + again +
+				"state a.0 m2 - m a b kCloning\ncopy b.0 1 2 c 12 m2", "",
+		},
+		"copy of a migration that began when they were forbidden": {
+			opening + "table 1 2 forbidMigrations -..m=a@2|0\nmajority config.0 1 2\n" +
+				"state a.0 m2 - m a b kCreated\ntable 1 3 drop\nmajority config.0 1 3\n" +
+				strings.ReplaceAll(again, "1 3", "1 4") +
 				"state a.0 m2 - m a b kCloning\ncopy b.0 1 2 c 12 m2", "",
 		},
 		"copy of a migration that found the one before": {

@@ -22,8 +22,9 @@ type move struct {
 	// identity the one under which the donor had it.
 	began, life uint64
 	identity    string
-	// nameless says that there was no collection of that name then: it is about the one that its
-	// donor finds when it begins to clone, with the placement (protocol 5).
+	// nameless says that there was no collection of that name then, or that it was about to give
+	// way to another one, so that migrations of it were forbidden: this one is about the collection
+	// that its donor finds when it begins to clone, with the placement (protocol 5).
 	nameless bool
 	// asked is the step at which the donor asked the config server to commit, and in which term.
 	asked, askedIn uint64
@@ -108,7 +109,7 @@ func (o *Oracle) follow(e *trace.Event) {
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
 		if m.began == 0 && e.Kind == trace.DonorAdvanced {
 			m.began, m.life, m.identity = e.Step, o.lives[e.NS], o.identity(e.Node, e.NS)
-			m.nameless = o.world.Latest(e.NS) == nil
+			m.nameless = o.world.Latest(e.NS) == nil || o.forbids[e.NS]
 		}
 		if m.nameless && e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
 			m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)

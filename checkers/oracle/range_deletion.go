@@ -150,9 +150,15 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 type awaited struct {
 	// sweeps are the deletions of 4.2, which no shard has on record, by migration.
 	sweeps map[string]sweep
-	// told are the steps at which a shard has answered that nothing is deleted in a range of a
-	// collection, by shard and collection.
-	told map[string][]uint64
+	// told are the answers of a shard that nothing is deleted in a range of a collection, by shard
+	// and collection.
+	told map[string][]toldDone
+}
+
+// toldDone is the step of an answer, and when the question arrived.
+type toldDone struct {
+	step    uint64
+	arrived int64
 }
 
 // sweep is a deletion that a primary carries out in its term; it ends with that.
@@ -160,6 +166,7 @@ type sweep struct {
 	node string
 	term uint64
 	step uint64
+	at   int64
 }
 
 // follow keeps up with the deletions of primaries that have none on record.
@@ -167,12 +174,12 @@ func (a *awaited) follow(o *Oracle, e *trace.Event) {
 	switch set := o.world.Set(e.Shard); {
 	case e.Kind == trace.Answered && e.Asked() == "AwaitRangeDeletion" && e.Code() == "":
 		at := shardOfNode(e.Node) + " " + e.NS
-		a.told[at] = append(a.told[at], e.Step)
+		a.told[at] = append(a.told[at], toldDone{e.Step, e.Arrived()})
 	case e.Kind != trace.RangeDeletion || e.Orphans() >= 0 || set.Leader != e.Node:
 	case e.DeletionState().Terminal():
 		delete(a.sweeps, e.Migration())
 	case e.DeletionState() == trace.DeletionReady && o.move(e.Migration()).from == e.Shard:
-		a.sweeps[e.Migration()] = sweep{e.Node, set.Term, e.Step}
+		a.sweeps[e.Migration()] = sweep{e.Node, set.Term, e.Step, e.At}
 	}
 }
 
@@ -225,15 +232,15 @@ func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 }
 
 // sweeps says whether the donor is deleting what it gave away. One that had not begun yet when it
-// said that it deletes nothing there has been asked too early: nobody may know of the deletion then
-// but the one who asked for the migration (4.2).
+// was asked, and then said that it deletes nothing there, has been asked too early: nobody may know
+// of the deletion then but the one who asked for the migration (4.2).
 func (o *Oracle) sweeps(m *move, asked uint64) bool {
 	w, set := o.awaited.sweeps[m.id], o.world.Set(m.from)
 	if w.step == 0 || w.node != set.Leader || w.term != set.Term || m.life != o.lives[m.ns] {
 		return false
 	}
-	return !slices.ContainsFunc(o.awaited.told[m.from+" "+m.ns], func(step uint64) bool {
-		return step > asked && step < w.step
+	return !slices.ContainsFunc(o.awaited.told[m.from+" "+m.ns], func(t toldDone) bool {
+		return t.step > asked && t.arrived < w.at
 	})
 }
 

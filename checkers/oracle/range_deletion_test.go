@@ -46,6 +46,9 @@ func TestAwaitedDeletion(t *testing.T) {
 		"it is asked for before it is deleted": {
 			before: start, between: "state a.0 m1" + rest + "deletes a.0 config.0\n" + sweeps,
 		},
+		"it is asked for before it is deleted, and told later": {
+			before: start, between: "state a.0 m1" + rest + sweeps + "deletes a.0 config.0 7\n",
+		},
 		"it is asked for while it is deleted": {
 			before: start, between: "state a.0 m1" + rest + sweeps + "deletes a.0 config.0\n",
 			signature: cleanedTooEarly,
