@@ -106,7 +106,7 @@ figures:
 
 ## doc-commands: every command that README.md and docs/start.md print, run in a fresh clone
 doc-commands:
-	SHARDPROOF_DOC_COMMANDS=1 $(GO) test -count=1 -run TestCommands -v ./ci/docs
+	SHARDPROOF_DOC_COMMANDS=1 $(GO) test -count=1 -timeout 40m -run TestCommands -v ./ci/docs
 
 ## mutation: MUTANTS small bugs made by rules, tried one by one; resumes where it stopped; report in ci/mutation/TABLE.md
 mutation:
