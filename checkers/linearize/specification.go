@@ -32,7 +32,7 @@ func (k *Key) specification() *specification {
 	}
 }
 
-// of is the specification for some of the acts. A list only grows until it is made anew: so an
+// of is the specification for some of the acts. A list only grows until it is replaced: so an
 // identity that one of them saw in a list was pushed to the beginning of that list, and nowhere
 // else.
 func (s *specification) of(acts []KeyOp) *specification {

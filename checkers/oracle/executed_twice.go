@@ -28,8 +28,8 @@ type execution struct {
 // ExecutedTwice lists the statements whose history could not follow their documents. Either a drop
 // has separated them: the history stays with the shard that executed them, and the collection of
 // the same name was made on another; a majority of the config server had the drop before the second
-// execution. Or their client had given them up and gone on before their range moved, or the primary
-// of their database when the collection is not sharded: what a shard keeps of a session, and hands
+// execution. Or their client had given them up and gone on before a migration began to clone their
+// range, or a move of the primary of their database when the collection is not sharded: what a shard keeps of a session, and hands
 // over, is its newest statement (protocol 7, 15). In both a majority of the first shard had the
 // execution before the second.
 func (o *Oracle) ExecutedTwice() []Twice { return o.twice }
@@ -67,8 +67,9 @@ func (o *Oracle) droppedSince(x *execution) bool {
 }
 
 // movedWithout says whether the key of a statement has left the shard that executed it with a
-// migration, or a move of the primary, that began when that shard knew a later statement of the
-// session only.
+// migration that began to clone, or a move of the primary that began, when that shard knew a later
+// statement of the session only. The donor looks through its sessions as it begins to clone, and
+// what is executed from then on is sent in any case (protocol 7).
 func (o *Oracle) movedWithout(x *execution) bool {
 	if x.followed == 0 || !o.world.Set(x.at.Shard).Refuses(x.at) {
 		return false
@@ -80,7 +81,7 @@ func (o *Oracle) movedWithout(x *execution) bool {
 	//shardproof:allow map any of them will do
 	for _, m := range o.moves {
 		left = left || m.from == x.at.Shard && m.ns == x.at.NS &&
-			m.min <= x.at.Key && x.at.Key < m.max && x.followed < m.began && m.began < m.committed
+			m.min <= x.at.Key && x.at.Key < m.max && x.followed < m.cloning && m.cloning < m.committed
 	}
 	return left
 }

@@ -7,8 +7,8 @@ import (
 
 // A statement is executed twice behind a drop only if two shards did it for the client, a majority
 // had the first execution, and the collection was dropped between; behind a migration only if the
-// donor knew a later statement of the session before it began, and behind a move of the primary in the
-// same way, when the collection is not sharded.
+// donor knew a later statement of the session before it began to clone, and behind a move of the
+// primary only if that shard knew one before this began, when the collection is not sharded.
 func TestExecutedTwice(t *testing.T) {
 	const (
 		write  = "execute a.0 1 2 c s 5 0\nuser a.0 1 2 c 12\n"
@@ -17,7 +17,9 @@ func TestExecutedTwice(t *testing.T) {
 		rest   = "table 1 2 drop\nmajority config.0 1 2\n" + again
 		second = "execute b.0 1 1 c s 5 0\nuser b.0 1 1 c 12\n"
 		later  = "execute a.0 1 3 d s 6 0\nuser a.0 1 3 d 13\nmajority a.0 1 3\n"
-		begun  = "state a.0 m1 - m a b\n"
+		asked  = "state a.0 m1 - m a b kCreated\n"
+		clones = "state a.0 m1 - m a b kCloning\n"
+		begun  = asked + clones
 		moved  = "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n"
 	)
 	// The same of an unsharded collection, whose range is its database.
@@ -41,8 +43,11 @@ func TestExecutedTwice(t *testing.T) {
 		},
 		"no majority had the first": {first + rest + second, false},
 		"given up before its move":  {first + kept + later + begun + moved + second, true},
-		"given up during its move":  {first + kept + begun + later + moved + second, false},
-		"moved and not given up":    {first + kept + begun + moved + second, false},
+		"given up before its move clones": {
+			first + kept + asked + later + clones + moved + second, true,
+		},
+		"given up during its move": {first + kept + begun + later + moved + second, false},
+		"moved and not given up":   {first + kept + begun + moved + second, false},
 		"given up by another session": {
 			first + kept + strings.ReplaceAll(later, " s ", " z ") + begun + moved + second, false,
 		},

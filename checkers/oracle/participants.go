@@ -22,6 +22,8 @@ type move struct {
 	// identity the one under which the donor had it.
 	began, life uint64
 	identity    string
+	// cloning is the step at which its donor began to clone, 0 before.
+	cloning uint64
 	// nameless says that there was no collection of that name then, or that it was about to give
 	// way to another one, so that migrations of it were forbidden: this one is about the collection
 	// that its donor finds when it begins to clone, with the placement (protocol 5).
@@ -111,8 +113,8 @@ func (o *Oracle) follow(e *trace.Event) {
 			m.began, m.life, m.identity = e.Step, o.lives[e.NS], o.identity(e.Node, e.NS)
 			m.nameless = o.world.Latest(e.NS) == nil || o.forbids[e.NS]
 		}
-		if m.nameless && e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
-			m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)
+		if e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
+			o.beginCloning(m, e)
 		}
 		if e.Kind == trace.MigrationRequested {
 			m.request = e.Request()
@@ -164,6 +166,16 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.CursorClosed:
 		n := o.node(e.Node)
 		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
+	}
+}
+
+// beginCloning: the donor has the placement of the collection that it gives a range of.
+func (o *Oracle) beginCloning(m *move, e *trace.Event) {
+	if m.cloning == 0 {
+		m.cloning = e.Step
+	}
+	if m.nameless {
+		m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)
 	}
 }
 

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -62,7 +63,9 @@ func cleanUpBesideMoves(d keyed.Source, s *scenario.Scenario) {
 			Do: commandkind.CleanupOrphaned, Name: beside.NS,
 		})
 	}
-	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int {
+		return cmp.Compare(a.At, b.At)
+	})
 }
 
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {

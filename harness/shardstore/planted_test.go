@@ -124,14 +124,14 @@ func (l liar) Start(s target.Setup) (target.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lying{
+	return &falsifier{
 		cluster: c.(*cluster), lie: l.lie, told: l.told, asked: map[string]*command.Find{},
 	}, nil
 }
 
-// lying changes replies of routers on their way, and lets the cluster's own judges see the true
+// falsifier changes replies of routers on their way, and lets the cluster's own judges see the true
 // ones.
-type lying struct {
+type falsifier struct {
 	*cluster
 	lie   lie
 	told  *int
@@ -139,7 +139,7 @@ type lying struct {
 	asked map[string]*command.Find // by cursor
 }
 
-func (l *lying) Exchanged(x *env.Exchange) {
+func (l *falsifier) Exchanged(x *env.Exchange) {
 	l.cluster.Exchanged(x)
 	asked, _ := x.Request.(*rpc.Envelope)
 	said, _ := x.Reply.(*rpc.Envelope)
