@@ -29,9 +29,9 @@ type execution struct {
 // has separated them: the history stays with the shard that executed them, and the collection of
 // the same name was made on another; a majority of the config server had the drop before the second
 // execution. Or their client had given them up and gone on before a migration began to clone their
-// range, or a move of the primary of their database when the collection is not sharded: what a shard keeps of a session, and hands
-// over, is its newest statement (protocol 7, 15). In both a majority of the first shard had the
-// execution before the second.
+// range, or a move of the primary of their database when the collection is not sharded: what a
+// shard keeps of a session, and hands over, is its newest statement (protocol 7, 15). In both a
+// majority of the first shard had the execution before the second.
 func (o *Oracle) ExecutedTwice() []Twice { return o.twice }
 
 // noteExecution follows executions of primaries for their clients.

@@ -53,7 +53,7 @@ func (r *Router) nextChanges(
 }
 
 // stillThere finds out whether an unsharded collection is where it was when the stream began: if it
-// is not, that is an errcode.StaleDbVersion. A shard that learns once more what it has refuses every
+// is not, that is an errcode.StaleDbVersion. A shard that refreshes what it has refuses every
 // version, too.
 func (s *changeStream) stillThere(t env.Task) error {
 	known, only := s.router.routesOf(s.ns), s.tails[0]
