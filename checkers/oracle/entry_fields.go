@@ -13,11 +13,11 @@ import (
 // the other documents of the catalog.
 var entriesRule = verdict.Checker{
 	Name: "entry-fields",
-	Promise: "A change of a collection, a shard or a database in the catalog changes the fields " +
-		"that it is about, and leaves all others as they were.",
+	Promise: "A change to the document of a collection, a shard or a database in the catalog " +
+		"changes the fields that it is meant to change, and no others.",
 	Signatures: verdict.Meanings{
-		otherField: "a change of the catalog changed a field that it is not about",
-		fieldKept:  "a change of the catalog left a field as it was that it must change",
+		otherField: "a change of the catalog touched a field that it should have left alone",
+		fieldKept:  "a change of the catalog did not change a field that it must change",
 	},
 }
 
@@ -82,13 +82,13 @@ func (o *Oracle) judgeEntry(e *trace.Event) {
 	for _, field := range e.Fields() {
 		if !slices.Contains(allowed.may, field) && !slices.Contains(allowed.must, field) {
 			o.wrongEntry(e, otherField, fmt.Sprintf("%s of %s changed", field, entry),
-				"a change of this kind is not about "+field)
+				"a change of this kind must not touch "+field)
 		}
 	}
 	for _, field := range allowed.must {
 		if !slices.Contains(e.Fields(), field) {
 			o.wrongEntry(e, fieldKept, fmt.Sprintf("%s of %s stayed as it was", field, entry),
-				"a change of this kind changes "+field)
+				"a change of this kind must change "+field)
 		}
 	}
 }

@@ -12,12 +12,13 @@ import (
 // joinedRule is joined (protocol 13.6): operations on whole collections rest on it.
 var joinedRule = verdict.Checker{
 	Name: "joined",
-	Promise: "A shard that answers that it takes part in no migration of a collection any more " +
-		"has ended every one that it had begun, or had to recover, when it was asked; and no " +
-		"collection is dropped, renamed or replaced while one of it goes on.",
+	Promise: "A shard that answers that its migrations of a collection have ended takes part in " +
+		"none that it had begun, or had to recover, when it was asked. No collection is dropped, " +
+		"renamed or replaced while a migration of it is in progress.",
 	Signatures: verdict.Meanings{
 		joinedEarly: "a shard answered that its migrations have ended while one had not",
-		goneEarly:   "a collection left the catalog, or its name, while a migration of it went on",
+		goneEarly: "a collection was dropped, renamed or replaced while a migration of it was " +
+			"in progress",
 	},
 }
 
@@ -111,8 +112,8 @@ func (r *joined) judgeJoined(e *trace.Event) {
 			Broke: fmt.Sprintf("%s answers %s that its migrations have ended", e.Node, e.Peer),
 			Because: []string{
 				fmt.Sprintf("it is still %s %s", partWords[p.Role], p.Migration),
-				fmt.Sprintf("it had been for %v when it was asked, which is %v ago",
-					elapsed(e.Arrived()-began), elapsed(e.At-e.Arrived())),
+				fmt.Sprintf("when the request came, %v ago, it had known of that for %v",
+					elapsed(e.At-e.Arrived()), elapsed(e.Arrived()-began)),
 			},
 		}, m.began)
 	}
@@ -141,8 +142,8 @@ func (r *joined) judgeGone(e *trace.Event) {
 			}
 			r.report(joinedRule, verdict.Violation{
 				Signature: goneEarly, NS: m.ns,
-				Broke: fmt.Sprintf("%s writes that %s is dropped, or has another name", e.Node,
-					m.ns),
+				Broke: fmt.Sprintf("%s removes %s from the catalog, or gives it another name",
+					e.Node, m.ns),
 				Because: []string{
 					fmt.Sprintf("%s is still %s %s", node, partWords[p.Role], p.Migration),
 				},
@@ -187,10 +188,10 @@ func shardOfNode(node string) string {
 // membershipRule is membership (protocol 14.2, H-38).
 var membershipRule = verdict.Checker{
 	Name: "membership",
-	Promise: "A shard follows no order to leave but that of its newest removal: while it is a " +
-		"shard and does not drain, it takes what it is given.",
+	Promise: "A shard obeys an order to leave only if it belongs to its newest removal: a member " +
+		"of the cluster that does not drain accepts the chunks and databases that it is given.",
 	Signatures: verdict.Meanings{
-		leavesUnasked: "a shard that nobody removes has agreed to leave, and takes nothing",
+		leavesUnasked: "a shard that is not being removed agreed to leave, and refuses all data",
 	},
 }
 
@@ -220,10 +221,10 @@ func (o *Oracle) judgeLeaving(e *trace.Event) {
 	}
 	o.report(membershipRule, verdict.Violation{
 		Signature: leavesUnasked,
-		Broke:     fmt.Sprintf("%s agrees to leave, and takes nothing any more", e.Node),
+		Broke:     fmt.Sprintf("%s agrees to leave, and accepts no data from now on", e.Node),
 		Because: []string{
-			fmt.Sprintf("%s is a shard and does not drain", shard),
-			fmt.Sprintf("the order of %s, which came %v ago, is one of an earlier removal",
+			fmt.Sprintf("%s is a member of the cluster and does not drain", shard),
+			fmt.Sprintf("the order from %s, received %v ago, must belong to an earlier removal",
 				e.Peer, elapsed(e.At-e.Arrived())),
 		},
 	})

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,8 +25,8 @@ var orderRule = verdict.Checker{
 		endedTooEarly:  "a migration ended before its range deletions were settled",
 		abortedTooEarly: "a donor decided to abort while the config server could still commit " +
 			"the migration",
-		moveUnfinished: "a movePrimary began to copy to a shard that had not finished an earlier " +
-			"one away from it",
+		moveUnfinished: "a database began to move to a shard that had not finished moving it " +
+			"away before",
 		timeNotKept: "a move went on although the next primary of one of its shards may read " +
 			"the catalog from before the commit",
 	},
@@ -221,15 +222,15 @@ func (r *order) recipientEnters(e *trace.Event, p *pair) {
 	enters := fmt.Sprintf("the recipient %s enters state %s", e.Node, state)
 	if follows := recipientFollows[state]; follows != 0 && p.donor != 0 && p.recipient != 0 &&
 		state != before && follows&setOf(before) == 0 {
-		r.outOfOrder(e, stateSkipped, enters, "it was in state "+shown(before.String()))
+		r.outOfOrder(e, stateSkipped, enters, wasIn(before.String()))
 	}
 	if needs := recipientNeeds[state]; needs != 0 && p.donor != 0 && p.donors&needs == 0 {
 		r.outOfOrder(e, stateTooEarly, enters, fmt.Sprintf("the donor %s is %s and was never %s",
 			e.Peer, shown(p.donor.String()), names(needs, trace.DonorStates())))
 	}
 	if state == trace.RecipientExitCritSec && slices.Contains(r.open, e.Migration()) {
-		r.outOfOrder(e, stateTooEarly, enters, "the donor has asked the config server to commit, "+
-			"which has neither done so nor finally refused")
+		r.outOfOrder(e, stateTooEarly, enters, "the config server has neither committed the "+
+			"migration nor refused it for good")
 	}
 	if state == trace.RecipientClone {
 		r.judgeOverlap(e)
@@ -280,7 +281,7 @@ func (r *order) taskEnters(e *trace.Event) {
 	if m.decided != wanted {
 		r.outOfOrder(e, taskTooEarly,
 			fmt.Sprintf("the deletion of %s on %s is %s", r.span(e.Min, e.Max), e.Shard, state),
-			fmt.Sprintf("the donor's decision is %s", shown(m.decided.String())))
+			"the donor's decision is "+cmp.Or(m.decided.String(), "not made yet"))
 	}
 }
 
@@ -305,8 +306,7 @@ func (r *order) taskOf(shard, migration string) int {
 func (r *order) decides(e *trace.Event) {
 	if e.Decision() == trace.Aborted && slices.Contains(r.open, e.Migration()) {
 		r.outOfOrder(e, abortedTooEarly, fmt.Sprintf("%s decides to abort", e.Node),
-			"the commit was asked for, and the config server has written nothing since that "+
-				"keeps it out")
+			"the donor asked for the commit, and nothing written since then rules the commit out")
 	}
 }
 
@@ -354,6 +354,14 @@ func shown(name string) string {
 		return "in no state"
 	}
 	return name
+}
+
+// wasIn says in which state a party was, of the name of that; empty for none.
+func wasIn(name string) string {
+	if name == "" {
+		return "it had been in no state since its primary was elected"
+	}
+	return "it was in state " + name
 }
 
 // names lists the states of the set.

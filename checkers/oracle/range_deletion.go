@@ -13,14 +13,14 @@ import (
 var deletionRule = verdict.Checker{
 	Name: "range-deletion",
 	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
-		"receiving, and that no open cursor may still return; and it forgets a range only when " +
-		"nothing of it is left, and tells nobody before that.",
+		"receiving, and that no open cursor may still return. It forgets a range only when no " +
+		"orphan is left in it, and nobody is told earlier that the deletion is done.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
-		cleanedTooEarly: "a shard answered that its range deletions are done while they were not",
+		cleanedTooEarly: "somebody who waited for a range deletion was answered before it was done",
 	},
 }
 
@@ -215,19 +215,19 @@ func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 	because := ""
 	switch {
 	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from):
-		because = fmt.Sprintf("its deletion on %s has been on record since it began", m.from)
+		because = fmt.Sprintf("the donor %s still has the deletion of the range on record", m.from)
 	case o.sweeps(m, asked):
-		because = fmt.Sprintf("%s has been deleting it since step %d, and is not done", m.from,
-			o.awaited.sweeps[m.id].step)
+		because = fmt.Sprintf("the donor %s began to delete the range at step %d, and has not "+
+			"finished", m.from, o.awaited.sweeps[m.id].step)
 	default:
 		return
 	}
 	o.report(deletionRule, verdict.Violation{
 		Signature: cleanedTooEarly,
 		NS:        m.ns,
-		Broke: fmt.Sprintf("the migration of %s to %s was answered, with waitForDelete",
+		Broke: fmt.Sprintf("the request to move %s to %s, with waitForDelete, was answered",
 			o.span(m.min, m.max), m.to),
-		Because: []string{because, fmt.Sprintf("it was asked for at step %d", asked)},
+		Because: []string{because, fmt.Sprintf("the client sent the request after step %d", asked)},
 	}, asked)
 }
 

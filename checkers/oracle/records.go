@@ -48,9 +48,10 @@ func (r *order) judgeTime(e *trace.Event) {
 	}
 	if kept := r.kept(e.Node); kept < at {
 		r.outOfOrder(e, timeNotKept,
-			fmt.Sprintf("%s goes on to its end on %s", id, e.Shard),
-			fmt.Sprintf("the commit has config time %d, and a majority of %s has only %d on "+
-				"record: its next primary may read the catalog from before it", at, e.Shard, kept))
+			fmt.Sprintf("%s went on at %s after the commit", id, e.Shard),
+			fmt.Sprintf("the commit has config time %d, and a majority of %s has recorded %d at "+
+				"most: the next primary may read a catalog older than the commit",
+				at, e.Shard, kept))
 	}
 }
 

@@ -14,6 +14,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -48,33 +49,43 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the project's top folder")
-	flag.StringVar(&o.only, "bug", "", "only these known bugs, with commas between them")
+	flag.StringVar(&o.only, "bug", "", "comma-separated list of known bugs")
 	flag.StringVar(&o.demo, "demo", "",
 		"run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "",
-		"also write at which seed each was found into this Markdown table; with -bug, other rows stay")
+		"also update the rows of the bugs that are found in this Markdown table; others stay")
 	flag.IntVar(&o.budget, "budget", 0,
-		"only known bugs that may take at most so many seeds; 0 for all")
+		"only known bugs whose budget is at most this many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false,
 		"measure how long every strategy takes to find each known bug, into "+
 			"ci/knownbugs/STRATEGIES.md")
 	flag.StringVar(&o.strategy, "strategy", "",
-		"with -strategies: only these, with commas between them")
+		"with -strategies: comma-separated list of strategies")
 	flag.DurationVar(&o.cpu, "cpu", 3*time.Second,
 		"with -strategies: how much CPU time one start of a strategy has")
 	flag.BoolVar(&o.shrunk, "shrunk", false,
 		"measure how small the first failure of each known bug can be made, into "+
 			"ci/knownbugs/SHRUNK.md")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
-		os.Exit(exitUsage)
-	}
+	parseFlags()
 	code, err := runGate(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gate:", err)
 	}
 	os.Exit(code)
+}
+
+// parseFlags ends the process with the exit code for wrong flags, which package flag has not.
+func parseFlags() {
+	flag.CommandLine.Init("gate", flag.ContinueOnError)
+	switch err := flag.CommandLine.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(0)
+	case err != nil:
+		os.Exit(exitUsage)
+	case flag.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
+		os.Exit(exitUsage)
+	}
 }
 
 func runGate(o options) (int, error) {
@@ -101,6 +112,9 @@ func runGate(o options) (int, error) {
 	}
 	if o.budget > 0 {
 		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return b.Seeds > o.budget })
+	}
+	if len(bugs) == 0 {
+		return exitUsage, fmt.Errorf("no known bug has a budget of at most %d seeds", o.budget)
 	}
 	scratch, err := os.MkdirTemp("", "shardproof-gate-")
 	if err != nil {

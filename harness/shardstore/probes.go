@@ -288,12 +288,18 @@ func (p *prober) continueSessions(t env.Task) {
 // dropped, and once more in one of the same name, which is a known anomaly; or it found nothing to
 // do there.
 func (p *prober) droppedBetween(s *session, w *command.Written) bool {
-	if w.N == 0 && s.newest.incarnation != p.oracle.Incarnation(s.newest.op.NS) {
+	if w.N == 0 && p.replaced(s) {
 		return true
 	}
 	return slices.ContainsFunc(p.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
 		return twice.Session == s.client.Session() && twice.NS == s.newest.op.NS
 	})
+}
+
+// replaced reports whether the collection in which the session's newest statement was executed has
+// given way to another one of the name, or to none.
+func (p *prober) replaced(s *session) bool {
+	return s.newest.incarnation != p.oracle.Incarnation(s.newest.op.NS)
 }
 
 func (p *prober) continueSession(t env.Task, client int, s *session) {
@@ -307,8 +313,9 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		p.tryKey(t, op.NS, op.Key, what, func() error {
 			a := s.client.Repeat(t)
 			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s, &a.Written)
-			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
-				return nil
+			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) ||
+				p.replaced(s) && errcode.Is(a.Err, errcode.DuplicateKey) {
+				return nil // the record is gone, or the next collection has a document of its own
 			}
 			told := replies.Differing(&a.Written, &s.newest.answered)
 			if a.Written.Retried && told != "" {
@@ -330,7 +337,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 				Concern: command.Majority,
 			})
 			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove &&
-				s.newest.incarnation == p.oracle.Incarnation(op.NS)
+				!p.replaced(s)
 			if a.Err == nil && a.Written.N == 0 && kept {
 				return errcode.New(errcode.OperationFailed, "no document with k=%d was found",
 					op.Key)

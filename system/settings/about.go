@@ -51,7 +51,7 @@ var about = []fact{
 	{"timeoutMS", Milliseconds, "clients", "how long a client retries one operation"},
 	{
 		"retryWrites", Switch, "clients",
-		"whether writes have sessions, by which they can be sent again",
+		"whether writes to single documents are retryable, for which they need sessions",
 	},
 	{
 		"shardRequestTimeoutMillis", Milliseconds, "routers",
