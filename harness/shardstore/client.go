@@ -46,7 +46,9 @@ type session struct {
 	creations   map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries. retries: writes can be sent again.
 	lossy, retries bool
-	oracle         *oracle.Oracle
+	// asksAgain is set in the final pass when routers have little time for a request.
+	asksAgain bool
+	oracle    *oracle.Oracle
 }
 
 // statement is an operation that was sent as one, and what it was answered; recorded is set when it
@@ -62,6 +64,9 @@ type statement struct {
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
 	a, r := executions[op.Kind](s, t, op, tick)
+	for n := 0; s.asksAgain && n < mostAsked && wasOvertaken(&a); n++ {
+		a, r = executions[op.Kind](s, t, op, tick)
+	}
 	if !op.Kind.Of().Reads() {
 		s.newest = statement{
 			op: op, answered: a.Written,
@@ -71,6 +76,17 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 		}
 	}
 	return s.answer(op, &a, r)
+}
+
+// mostAsked is how many times an operation of the final pass is tried again at most: splits of so
+// many chunks follow on one another nowhere.
+const mostAsked = 8
+
+// wasOvertaken reports whether a router gave up, with no effect, as the table that it had got was
+// outdated again when the shard saw it.
+func wasOvertaken(a *client.Answer) bool {
+	return a.Certainty == client.Failed &&
+		errcode.Is(a.Err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch)
 }
 
 // answer is what the client learned, in the terms of histories.

@@ -176,12 +176,16 @@ func (o operatorConnection) regular(t env.Task) {
 }
 
 // BePatient gives clients time, which servers have no part in: where every write splits a chunk,
-// routers may need more than one try for it.
+// routers may need more than one try for it. What a router with little time gives up meanwhile is
+// asked of it again.
 func (c *cluster) BePatient() {
 	c.keepImpatient()
 	for _, p := range patience {
 		if own := p.setting == "socketTimeoutMS" || p.setting == "timeoutMS"; own &&
 			c.shorter(p.setting, p.least) {
+			for _, s := range c.sessions {
+				s.asksAgain = s.asksAgain || p.setting == "socketTimeoutMS"
+			}
 			if err := c.settings.Set(p.setting, p.least.String()); err != nil {
 				panic("shardstore: " + err.Error())
 			}
