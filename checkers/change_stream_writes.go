@@ -262,7 +262,7 @@ func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
 	if !known {
 		i = -1
 	}
-	w.report(changeWrong, c, i, before, rule)
+	w.report(ChangeWrong, c, i, before, rule)
 }
 
 // report adds a violation of a change and the operation at position i, -1 for none.

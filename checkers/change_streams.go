@@ -26,7 +26,7 @@ var ChangeStreams = Checker{
 			"was acknowledged",
 		changesDiffer:  "two readers got different changes for one token",
 		changeInvented: "a change was delivered without a write, or for a write that failed",
-		changeWrong:    "a change does not follow from the change before it",
+		ChangeWrong:    "a change does not follow from the change before it",
 		changeAfterEnd: "a change was delivered after the end of its collection",
 		changeTimes:    "cluster time contradicts the order in which clients wrote",
 	},
@@ -39,10 +39,13 @@ const (
 	changeMissed   Signature = "change-missing"
 	changesDiffer  Signature = "change-streams-disagree"
 	changeInvented Signature = "change-without-write"
-	changeWrong    Signature = "change-inconsistent"
 	changeAfterEnd Signature = "change-after-invalidate"
 	changeTimes    Signature = "change-time-inconsistent"
 )
+
+// ChangeWrong is the signature of a change that contradicts the one before it, as a document's does
+// of which a change was not delivered.
+const ChangeWrong Signature = "change-inconsistent"
 
 var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.all) })
 

@@ -169,7 +169,7 @@ func TestChangeStreamsPlanted(t *testing.T) {
 				append([]histories.Change{leak}, h.changes[6:]...)...)
 			return []histories.Op{full(h)}
 		}},
-		"a range deletion leaks": {changeWrong, func(h *told) []histories.Op {
+		"a range deletion leaks": {ChangeWrong, func(h *told) []histories.Op {
 			leak := histories.Change{
 				Token: histories.Token{Time: 5, Shard: "t"},
 				Kind:  "delete",
@@ -179,7 +179,7 @@ func TestChangeStreamsPlanted(t *testing.T) {
 				append([]histories.Change{leak}, h.changes[5:]...)...)
 			return []histories.Op{full(h)}
 		}},
-		"a push takes two steps at once": {changeWrong, func(h *told) []histories.Op {
+		"a push takes two steps at once": {ChangeWrong, func(h *told) []histories.Op {
 			return []histories.Op{h.watch(1, 0, 7, append(h.changes[:3:3], h.changes[4:7]...))}
 		}},
 		"readers disagree": {changesDiffer, func(h *told) []histories.Op {

@@ -9,6 +9,7 @@
 package model
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -171,6 +172,37 @@ func (s *Set) commit(index uint64) []documentChange {
 
 // Document is one document as the newest leader has applied it.
 func (s *Set) Document(ns, id string) Doc { return s.docs[ns][id] }
+
+// Entry is a place in the log of a replica set.
+type Entry struct{ Term, Index uint64 }
+
+// In reports whether the log of a leader that is elected has the entry, which no majority had.
+func (at Entry) In(elected *trace.Event) bool {
+	for _, segment := range logOf(elected, nil) {
+		if segment.last >= at.Index {
+			return segment.term == at.Term
+		}
+	}
+	return false
+}
+
+// Unconfirmed is the entry by which a document became what it is now, if no majority has that yet
+// and it is no statement of a session.
+func (s *Set) Unconfirmed(ns, id string) (at Entry, is bool) {
+	for i := len(s.chain) - 1; i >= 0; i-- {
+		if c := &s.chain[i]; c.ofDocument() && c.ns == ns && c.id == id {
+			at = Entry{c.term, c.index}
+			return at, !s.hasStatement(at)
+		}
+	}
+	return Entry{}, false
+}
+
+func (s *Set) hasStatement(at Entry) bool {
+	return slices.ContainsFunc(s.chain, func(c documentChange) bool {
+		return c.ns == statementsNS && at == Entry{c.term, c.index}
+	})
+}
 
 // Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has
 // applied.

@@ -86,6 +86,8 @@ type Oracle struct {
 	executions   map[string]*execution
 	lastExecuted map[string]*execution
 	twice        []Twice
+	// early are writes that migrations have copied before a majority of the donor had them.
+	early []copiedEarly
 	// elections is the step of the newest election of each replica set.
 	elections map[string]uint64
 	// killed is the step of the newest fault that may have ended a task, or had a step of one fail.

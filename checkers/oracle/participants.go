@@ -131,8 +131,11 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.followLives(e)
 	case trace.Executed:
 		o.noteExecution(e)
+	case trace.Applied:
+		o.noteCopied(e)
 	case trace.Elected:
 		o.elections[e.Shard] = e.Step
+		o.noteLost(e)
 	case trace.MigrationEnded:
 		o.move(e.Migration()).reported = true
 		// Without a decision on record, as in 4.2, nobody was fenced.
@@ -164,9 +167,13 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.CursorOpened:
 		o.openCursor(e)
 	case trace.CursorClosed:
-		n := o.node(e.Node)
-		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
+		o.closeCursor(e)
 	}
+}
+
+func (o *Oracle) closeCursor(e *trace.Event) {
+	n := o.node(e.Node)
+	n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
 }
 
 // beginCloning: the donor has the placement of the collection that it gives a range of.

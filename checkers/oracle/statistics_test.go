@@ -98,6 +98,24 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// A batch that the recipient's next primary is answered again was given once: the documents count by
+// what they are.
+func TestStatisticsOfABatchThatIsAnsweredAgain(t *testing.T) {
+	begun := strings.Split(wholeMove, "receive b.0 m1 - m kCatchup")[0]
+	for value, right := range map[int64]bool{0: false, 1: true, 2: true} {
+		s := script{o: New(nil)}
+		s.lines(t, begun+`
+receive b.1 m1 - m kReady
+receive b.1 m1 - m kClone
+copy b.1 2 1 c 11 m1
+`)
+		s.o.Statistics("a.0", map[string]int64{"countDocsClonedOnDonor": value})
+		if found := s.o.verdicts[statisticsRule.Name].Violations; right != (len(found) == 0) {
+			t.Errorf("countDocsClonedOnDonor %d: %+v", value, found)
+		}
+	}
+}
+
 // What is under way when a term ends may have been counted or not; a process that has started again
 // has counted nothing, and recovers what it did not begin.
 func TestStatisticsOfTermsAndProcesses(t *testing.T) {

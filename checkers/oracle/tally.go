@@ -40,6 +40,8 @@ type donorRun struct {
 
 	furthest  trace.DonorState
 	committed bool
+	// arrived are the documents that a recipient has written as it cloned, by key and identity.
+	arrived map[[2]string]bool
 }
 
 // recipientRun is one of which it is the recipient.
@@ -96,7 +98,7 @@ func (o *Oracle) tallyDocument(e *trace.Event) {
 		case r.state == trace.RecipientClone:
 			r.cloned++
 			if m := o.moves[r.id]; m != nil {
-				o.tallyGiven(m)
+				o.tallyGiven(m, e)
 			}
 		case r.state == trace.RecipientCatchup:
 			r.caughtUp++
@@ -104,12 +106,18 @@ func (o *Oracle) tallyDocument(e *trace.Event) {
 	}
 }
 
-// tallyGiven counts a document that has arrived for the donor that has given it.
-func (o *Oracle) tallyGiven(m *move) {
-	if donor := o.world.Set(m.from).Leader; donor != "" {
-		if p := o.process(donor); p.giving != nil && p.giving.id == m.id {
-			p.given.least++
-		}
+// tallyGiven counts a document that has arrived for the donor that has given it. One that arrives
+// again may come from the same batch: the recipient's next primary asks for the first batch as if
+// it had lost the answer.
+func (o *Oracle) tallyGiven(m *move, e *trace.Event) {
+	donor := o.world.Set(m.from).Leader
+	if donor == "" {
+		return
+	}
+	p, doc := o.process(donor), [2]string{e.Key, e.DocID}
+	if g := p.giving; g != nil && g.id == m.id && !g.arrived[doc] {
+		g.arrived[doc] = true
+		p.given.least++
 	}
 }
 
@@ -117,7 +125,9 @@ func (p *process) give(e *trace.Event) {
 	state := e.DonorState()
 	if state == trace.DonorCreated {
 		p.endGiving(true)
-		p.giving = &donorRun{id: e.Migration(), created: e.At}
+		p.giving = &donorRun{
+			id: e.Migration(), created: e.At, arrived: map[[2]string]bool{},
+		}
 		p.own[e.Migration()] = true
 		p.created++
 	}

@@ -7,7 +7,7 @@ import "slices"
 // better is.
 type KnownAnomaly struct{ Name, About string }
 
-// The known anomalies: the first two of 4.2, the last of both versions.
+// The known anomalies: the first two of 4.2, the last two of both versions.
 var (
 	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys
 	// means anything after it.
@@ -31,11 +31,17 @@ var (
 			"collection had been dropped and made again there, or after its client had given it " +
 			"up and gone on before its range moved there",
 	}
+	// UndeliveredWrite concerns one key. Its client was not told that the write is durable.
+	UndeliveredWrite = KnownAnomaly{
+		Name: "undelivered-write",
+		About: "a write of no session was copied by a migration before a majority of the donor " +
+			"had it, and lost by the donor: it is there, and no change stream delivers it",
+	}
 )
 
 // KnownAnomalies lists them all.
 func KnownAnomalies() []KnownAnomaly {
-	return []KnownAnomaly{UnfencedCommit, LeakedOrphans, ExecutedTwice}
+	return []KnownAnomaly{UnfencedCommit, LeakedOrphans, ExecutedTwice, UndeliveredWrite}
 }
 
 // Excuse is an anomaly that a run has shown, and what it explains.

@@ -31,7 +31,9 @@ func (c *cluster) Excuse(
 			Explains: x.underAnyName(x.unfenced)})
 	}
 	excuses = append(excuses, verdict.Excuse{Anomaly: verdict.ExecutedTwice,
-		Explains: x.underAnyName(x.executedTwice)})
+		Explains: x.underAnyName(x.executedTwice)},
+		verdict.Excuse{Anomaly: verdict.UndeliveredWrite,
+			Explains: x.underAnyName(x.undelivered)})
 	anomalies = verdict.Apply(excuses, verdicts)
 	if older && c.leaked {
 		anomalies = append(anomalies, verdict.LeakedOrphans.Name)
@@ -137,6 +139,19 @@ func (x excuser) executedTwice(v *checkers.Violation) bool {
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
 		return explains(twice, v, x.places(v), x.history)
 	})
+}
+
+// undelivered explains a change that does not follow from the one before it, on the key of a write
+// that no stream delivers and that was copied before.
+func (x excuser) undelivered(v *checkers.Violation) bool {
+	return slices.ContainsFunc(x.oracle.Undelivered(),
+		func(w oracle.Undelivered) bool { return x.hides(w, v) })
+}
+
+func (x excuser) hides(w oracle.Undelivered, v *checkers.Violation) bool {
+	return v.Signature == checkers.ChangeWrong && v.NS == w.NS &&
+		slices.Contains(x.places(v), w.Key) &&
+		slices.ContainsFunc(v.Ops, func(op int) bool { return x.ended(op) >= w.Since })
 }
 
 func explains(

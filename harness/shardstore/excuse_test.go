@@ -11,6 +11,8 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // A statement is that of the operation which was the client's so-manieth to be sent as one, in the
@@ -75,6 +77,34 @@ func TestExecutedTwiceExplains(t *testing.T) {
 		"all of another key":        {all, "d", false},
 	} {
 		if got := explains(twice, &c.v, []string{c.key}, history); got != c.want {
+			t.Errorf("%s: explained %v", name, got)
+		}
+	}
+}
+
+// An undelivered write explains a change on its key that follows the copy, and nothing else.
+func TestUndeliveredExplains(t *testing.T) {
+	x := excuser{
+		cluster: &cluster{scenario: &scenario.Scenario{}},
+		history: []histories.Op{{ID: 3, ReturnAt: 30}, {ID: 4, ReturnAt: 40}},
+	}
+	w := oracle.Undelivered{NS: "test.docs", Key: string(key.Int(7)), Since: 40}
+	wrong := func(ns, k string, op int) checkers.Violation {
+		return checkers.Violation{Signature: checkers.ChangeWrong, NS: ns, Key: k, Ops: []int{op}}
+	}
+	missed := wrong("test.docs", "7", 4)
+	missed.Signature = "change-missing"
+	for name, c := range map[string]struct {
+		v    checkers.Violation
+		want bool
+	}{
+		"the next write":     {wrong("test.docs", "7", 4), true},
+		"one before":         {wrong("test.docs", "7", 3), false},
+		"another key":        {wrong("test.docs", "8", 4), false},
+		"another collection": {wrong("test.more", "7", 4), false},
+		"a missing change":   {missed, false},
+	} {
+		if got := x.hides(w, &c.v); got != c.want {
 			t.Errorf("%s: explained %v", name, got)
 		}
 	}

@@ -85,3 +85,50 @@ func TestExecutedTwice(t *testing.T) {
 		}
 	}
 }
+
+// No stream delivers a write that a migration has copied before a majority of the donor had it, if
+// the migration commits and the donor's next primary lacks the write. One of a session is waited
+// for, one that was copied as a majority had it is delivered.
+func TestUndelivered(t *testing.T) {
+	const (
+		begun  = opening + "state a.0 m1 - m a b kCreated\nstate a.0 m1 - m a b kCloning\n"
+		write  = "user a.0 1 2 c 12\n"
+		copied = "copy b.0 1 1 c 12 m1\n"
+		moved  = "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n"
+		lost   = "elected a.1 2 1 1:1\n"
+	)
+	for name, c := range map[string]struct {
+		script string
+		want   bool
+	}{
+		"copied, moved and lost": {begun + write + copied + moved + lost, true},
+		"lost before the commit": {begun + write + copied + lost + moved, true},
+		"kept by the next primary": {
+			begun + write + copied + moved + "elected a.1 2 2 1:2\n", false,
+		},
+		"kept by a later one": {
+			begun + write + copied + moved + lost + "elected a.2 3 2 1:2\n", false,
+		},
+		"replaced by the next": {
+			begun + write + copied + moved + "elected a.1 3 2 1:1,2:2\n", true,
+		},
+		"no election": {begun + write + copied + moved, false},
+		"not moved":   {begun + write + copied + lost, false},
+		"a majority had it": {
+			begun + write + "majority a.0 1 2\n" + copied + moved + lost, false,
+		},
+		"another version was copied": {
+			begun + write + "copy b.0 1 1 c 11 m1\n" + moved + lost, false,
+		},
+		"a statement of a session": {
+			begun + "execute a.0 1 2 c s 5 0\n" + write + copied + moved + lost, false,
+		},
+		"the election of another set": {
+			begun + write + copied + moved + "elected b.1 2 1 1:1\n", false,
+		},
+	} {
+		if got := len(observe(t, c.script).Undelivered()) > 0; got != c.want {
+			t.Errorf("%s: undelivered %v", name, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -106,4 +107,57 @@ func (o *Oracle) executedIn(life uint64, statement string, txn uint64) bool {
 	session, number, _ := strings.Cut(statement, "\x00")
 	first, known := o.executions[executionID(session, number, txn)]
 	return known && life != 0 && first.life == life
+}
+
+// Undelivered is a write that no change stream delivers although a reader may meet it: its shard
+// has lost it after a migration had copied it.
+type Undelivered struct {
+	NS, Key string
+	// Since is the virtual nanosecond at which the copy was made.
+	Since int64
+}
+
+// copiedEarly is a write that a migration copied before a majority of its shard had it.
+type copiedEarly struct {
+	Undelivered
+	shard, migration string
+	at               model.Entry
+	lost             bool
+}
+
+// Undelivered lists the writes of no session that a committed migration copied before a majority of
+// the donor had them, which the next primaries of the donor did not have. No migration waits for
+// such a majority; for statements of sessions it does (protocol 7).
+func (o *Oracle) Undelivered() (all []Undelivered) {
+	for _, c := range o.early {
+		if c.lost && o.move(c.migration).committed != 0 {
+			all = append(all, c.Undelivered)
+		}
+	}
+	return all
+}
+
+// noteCopied follows what recipients write for migrations that have not committed.
+func (o *Oracle) noteCopied(e *trace.Event) {
+	m := o.moves[e.For()]
+	if e.Actor != trace.Recipient || m == nil || m.from == "" || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	donor := o.world.Set(m.from)
+	if at, is := donor.Unconfirmed(e.NS, e.DocID); is &&
+		donor.Document(e.NS, e.DocID).Hash == e.Hash {
+		o.early = append(o.early, copiedEarly{
+			Undelivered: Undelivered{e.NS, e.Key, e.At},
+			shard:       m.from, migration: e.For(), at: at,
+		})
+	}
+}
+
+// noteLost: the new leader of a donor has what was copied early, or a majority never will.
+func (o *Oracle) noteLost(elected *trace.Event) {
+	for i := range o.early {
+		if c := &o.early[i]; c.shard == elected.Shard && c.at.Term < elected.Term {
+			c.lost = !c.at.In(elected)
+		}
+	}
 }
