@@ -26,6 +26,11 @@ func causal(told uint64) func(*histories.Op) {
 	return func(o *histories.Op) { o.Concern, o.Causal, o.Time = "majority", true, told }
 }
 
+// of and into name the collections of an operation on whole collections.
+func of(ns string) func(*histories.Op) { return func(o *histories.Op) { o.NS = ns } }
+
+func into(ns string) func(*histories.Op) { return func(o *histories.Op) { o.Into = ns } }
+
 // snapshot makes a scan of [0, 10) at a time.
 func snapshot(t uint64) func(*histories.Op) {
 	return func(o *histories.Op) { o.Concern, o.Time = "snapshot", t }
@@ -84,6 +89,26 @@ func TestPlantedInstants(t *testing.T) {
 				"delete", 1, "", outcome(histories.Unknown), client(1),
 			).see("", causal(30)), "", "",
 		},
+		"own document renamed away": {
+			new(build).op("insert", 1, "a", at(10)).op("rename", 0, "", into("test.others")).see(
+				"", causal(30),
+			), "", "",
+		},
+		"own document replaced by another collection": {
+			new(build).op("insert", 1, "a", at(10)).op(
+				"rename", 0, "", of("test.others"), into("test.docs"),
+			).see("", causal(30)), "", "",
+		},
+		"own document not found, another collection renamed": {
+			new(build).op("insert", 1, "a", at(10)).op(
+				"rename", 0, "", of("test.others"), into("test.more"),
+			).see("", causal(30)), "causal-reads", causalMissing,
+		},
+		"own document not found, renamed after the answer": {
+			new(build).op("insert", 1, "a", at(10)).see("", causal(30)).op(
+				"rename", 0, "", into("test.others"),
+			), "causal-reads", causalMissing,
+		},
 		"own document lost with leave": {
 			new(build).op("insert", 1, "a", at(10)).see(
 				"", causal(30), func(o *histories.Op) { o.Lossy = true },
@@ -101,6 +126,16 @@ func TestPlantedInstants(t *testing.T) {
 		"snapshot of two states": {
 			three().op("scan", 0, "", items(true, 4), snapshot(25)), "snapshot-reads",
 			snapshotMissing,
+		},
+		"snapshot of a collection that was renamed": {
+			three().op("rename", 0, "", into("test.others"), at(22)).op(
+				"scan", 0, "", items(true), snapshot(25),
+			), "", "",
+		},
+		"snapshot of what was renamed later": {
+			three().op("scan", 0, "", items(true, 4), snapshot(25)).op(
+				"rename", 0, "", into("test.others"), at(30),
+			), "snapshot-reads", snapshotMissing,
 		},
 		"snapshot between two": {
 			three().op("scan", 0, "", items(true, 3), snapshot(15)), "", "",
