@@ -111,10 +111,22 @@ func TestReadTimes(t *testing.T) {
 	}
 }
 
+// inItem makes the first item of a scan another document.
+func inItem(value string, list ...string) func(*histories.Op) {
+	return func(o *histories.Op) {
+		o.Result.Items[0].Value, o.Result.Items[0].List = value, list
+	}
+}
+
 // What a session knows binds the member that answers, whatever it returns; a value that nobody
 // wrote is never read.
 func TestWeakReads(t *testing.T) {
 	write := func() *build { return new(build).op("insert", 1, "a", at(10)) }
+	list := func(values ...string) func(*histories.Op) {
+		return func(o *histories.Op) {
+			o.Result = histories.Result{Found: true, Value: "a", List: values}
+		}
+	}
 	behind := func(from uint64) func(*histories.Op) {
 		return func(o *histories.Op) {
 			since("majority", from, 30)(o)
@@ -136,6 +148,27 @@ func TestWeakReads(t *testing.T) {
 		},
 		"never written, available": {
 			write().see("x", weak("available")), "unique-writes", extraWrite,
+		},
+		"never pushed, majority": {
+			write().op("push", 1, "p").op("read", 1, "", list("p", "x"), weak("majority")),
+			"unique-writes", extraWrite,
+		},
+		"never pushed, local": {
+			write().op("read", 1, "", list("x"), weak("local")), "unique-writes", extraWrite,
+		},
+		"never pushed, a scan of concern available": {
+			write().op("scan", 0, "", items(true, 1), weak("available"), inItem("a", "x")),
+			"unique-writes", extraWrite,
+		},
+		"push that was refused, local": {
+			write().op("push", 1, "p", outcome(histories.Failed)).op(
+				"read", 1, "", list("p"), weak("local"),
+			), "unique-writes", dirtyWrite,
+		},
+		"a list that lacks the newest push, local": {
+			write().op("push", 1, "p").op("push", 1, "q").op(
+				"read", 1, "", list("p"), weak("local"),
+			), "", "",
 		},
 		"refused, local": {
 			write().op("upsert", 1, "b", outcome(histories.Failed)).see("b", weak("local")),
