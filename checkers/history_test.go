@@ -342,6 +342,33 @@ func TestPlantedViolations(t *testing.T) {
 			new(build).op("insert", 1, "a").op("cas", 1, "b", expect("a"), refused),
 			"linearizability", "not-linearizable",
 		},
+		"cas of nothing refused though nothing is there": {
+			new(build).op("cas", 1, "b", refused), "linearizability", "not-linearizable",
+		},
+		"cas of nothing refused, something is there": {
+			new(build).op("insert", 1, "a").op("cas", 1, "b", refused), "", "",
+		},
+		"cas of nothing refused after a delete": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op(
+				"cas", 1, "b", refused,
+			), "linearizability", "not-linearizable",
+		},
+		"insert refused though nothing is there": {
+			new(build).op("insert", 1, "a", refused), "linearizability", "not-linearizable",
+		},
+		"insert refused, something is there": {
+			new(build).op("insert", 1, "a").op("insert", 1, "b", refused), "", "",
+		},
+		"insert refused after a delete": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op(
+				"insert", 1, "b", refused,
+			), "linearizability", "not-linearizable",
+		},
+		"insert refused after an unknown one": {
+			new(build).op("insert", 1, "a", outcome(histories.Unknown)).op(
+				"insert", 1, "b", refused,
+			), "", "",
+		},
 		"update found nothing": {
 			new(build).op("insert", 1, "a").op("update", 1, "b", refused),
 			"unique-writes", lostWrite,
@@ -451,6 +478,9 @@ func expectVerdict(t *testing.T, ops []histories.Op, checker string, signature S
 			t.Fatalf("false alarm of %s: %+v %v", v.Checker, v.Violations, v.Undecided)
 		}
 		return
+	}
+	if !slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Checker == checker }) {
+		t.Fatalf("there is no checker %q", checker)
 	}
 	for _, v := range verdicts {
 		if v.Outcome == Undecided {
