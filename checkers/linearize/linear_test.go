@@ -377,3 +377,53 @@ func TestSeenPushesUnderDrops(t *testing.T) {
 		t.Errorf("the search says %+v", got)
 	}
 }
+
+// asked counts how often a search asks whether it may go on, which it does every few hundred steps,
+// and ends it after so many times: what it costs is tested without a clock.
+func asked(most int) (limits Limits, times *int) {
+	times = new(int)
+	return Limits{Time: time.Hour, Stop: func() string {
+		if *times++; *times > most {
+			return "the test"
+		}
+		return ""
+	}}, times
+}
+
+// A long list on one key is searched in about as many steps as it has operations, and without
+// porcupine, which may have none here.
+func TestLongList(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	keys := Split(run(r, []scenario.OpKind{"read", "push"}, 1000, 5, 0))
+	limits, times := asked(len(keys[0].Acts) / 100)
+	if got := keys[0].Search(limits); got.Answer != Explained {
+		t.Errorf("%d operations: %+v", len(keys[0].Acts), got)
+	}
+	t.Logf("asked %d times", *times)
+}
+
+// Small histories of lists whose pushes are mostly of unknown outcome are decided: what is no
+// beginning of a list that was read later leads nowhere.
+func TestUnknownPushes(t *testing.T) {
+	for _, name := range []string{"lists", "images", "dropped"} {
+		r := rand.New(rand.NewPCG(*seedOfMixes, uint64(len(name))))
+		most := 0
+		for n := range rounds() {
+			ops := run(r, mixes[name], longest[name], 2+r.IntN(10), 70)
+			if n%2 == 1 {
+				mutate(r, ops)
+			}
+			limits, times := asked(100)
+			for _, k := range Split(ops) {
+				if k.Analyse().Answer != Open {
+					continue
+				}
+				if got := k.Search(limits); got.Answer == Open {
+					t.Fatalf("%s: %s:\n%s%s", name, got.Exceeded, show(ops), actsText(&k))
+				}
+			}
+			most = max(most, *times)
+		}
+		t.Logf("%s: asked %d times at most", name, most)
+	}
+}
