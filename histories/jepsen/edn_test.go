@@ -55,6 +55,21 @@ func TestForms(t *testing.T) {
 				done("0", "txn", "[[:append 1 6]]", "ok", "[[:append 1 6]]") +
 				done("1", "txn", "[[:r 1 nil]]", "ok", "[[:r 1 [6 5]]]"),
 		},
+		"written registers": {
+			done("0", "txn", "[[:w 1 5]]", "ok", "[[:w 1 5]]") +
+				done("0", "txn", "[[:w 2 6]]", "ok", "[[:w 2 6]]") +
+				done("1", "txn", "[[:r 1 nil]]", "ok", "[[:r 1 5]]") +
+				done("1", "txn", "[[:r 3 nil]]", "ok", "[[:r 3 nil]]"),
+			done("0", "txn", "[[:w 1 5]]", "ok", "[[:w 1 5]]") +
+				done("0", "txn", "[[:w 2 6]]", "ok", "[[:w 2 6]]") +
+				done("1", "txn", "[[:r 1 nil]]", "ok", "[[:r 1 6]]"),
+		},
+		"written registers, whose names are keywords": {
+			done("0", "txn", "[[:w :x 5]]", "info", "[[:w :x 5]]") +
+				done("1", "txn", "[[:r :x nil]]", "ok", "[[:r :x 5]]"),
+			done("0", "txn", "[[:w :x 5]]", "fail", "[[:w :x 5]]") +
+				done("1", "txn", "[[:r :x nil]]", "ok", "[[:r :x 5]]"),
+		},
 		"tagged": {
 			"#jepsen.history.Op" + done("0", "write", "3", "ok", "3"),
 			"#jepsen.history.Op" + done("1", "read", "nil", "ok", "3"),
