@@ -294,7 +294,8 @@ decide net.loss shard-a.0>shard-b.1 #17 = 1
 	}
 }
 
-// Every kind of malformed line is refused with its place, what is wrong and what is expected.
+// Every kind of malformed line is refused with its place, what is wrong and what is expected; one
+// for which nothing is wanted is just within a bound.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"opp 1 at 2s", "bad.txt:5: unknown fact opp; expected name, seed"},
@@ -419,6 +420,24 @@ func TestMalformed(t *testing.T) {
 			"bad.txt:5: x is not a whole number from 0; expected an occurrence such as #17",
 		},
 		{"decide net.loss a #1 1", "bad.txt:5: unexpected 1; expected \"=\""},
+		{
+			`name "a\x00b"`,
+			`bad.txt:5: the name "a\x00b" has control characters; expected printable text`,
+		},
+		{"name a\x00b", `bad.txt:5: the name "a\x00b" has control characters`},
+		{`name "a\u009bb"`, `bad.txt:5: the name "a\u009bb" has control characters`},
+		{
+			`collection "test.d\nocs" ranged keys=3`,
+			`bad.txt:5: the namespace "test.d\nocs" has control characters`,
+		},
+		{
+			"collection test.d\x00ocs ranged keys=3",
+			`bad.txt:5: the namespace "test.d\x00ocs" has control characters`,
+		},
+		{
+			`collection "test.d\xffocs" ranged keys=3`,
+			`bad.txt:5: the namespace "test.d\xffocs" has control characters`,
+		},
 		{`name "open`, `bad.txt:5: the quoted text has no end; expected a closing "`},
 		{"seed 1\nseed 2", "bad.txt:6: seed is given twice; expected it once"},
 		{"seed -1", "bad.txt:5: -1 is not a whole number from 0; expected a seed such as 42"},
@@ -429,6 +448,15 @@ func TestMalformed(t *testing.T) {
 			"bad.txt:5: the namespace test.docs is given twice or has no dot; expected a " +
 				"namespace of its own",
 		},
+		{
+			"collection test.more ranged keys=100000000",
+			"bad.txt:5: keys=100000000; expected at most keys=1000000",
+		},
+		{
+			"collection test.more ranged keys=1000001",
+			"bad.txt:5: keys=1000001; expected at most keys=1000000",
+		},
+		{"collection test.more ranged keys=1000000 preload=1000000", ""},
 		{
 			"collection test.more ranged keys=3 preload=4",
 			"bad.txt:5: keys=3 preload=4; expected at least one key, and at most so many preloaded",
@@ -507,6 +535,9 @@ func TestMalformed(t *testing.T) {
 		},
 	} {
 		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogs)
+		if c.want == "" && err == nil {
+			continue
+		}
 		var parse *scenario.ParseError
 		if !errors.As(err, &parse) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s\n got %v\nwant %s", c.line, err, c.want)

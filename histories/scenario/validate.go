@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Names are the catalogs that a scenario refers to and may not import: each returns an error that
@@ -47,7 +49,8 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 // check finds the first flaw.
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
-		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes,
+		(*Scenario).checkNames, (*Scenario).checkProtocol, (*Scenario).checkTopology,
+		(*Scenario).checkTimes,
 		(*Scenario).checkCollections, (*Scenario).checkSettings, (*Scenario).checkOps,
 		(*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
 		(*Scenario).checkStreams, (*Scenario).checkFaults, (*Scenario).checkDecisions,
@@ -57,6 +60,27 @@ func (s *Scenario) check(names Names) *defect {
 		}
 	}
 	return nil
+}
+
+// checkNames refuses names that servers take for shorter ones, or that a terminal obeys. All other
+// texts are data: they are quoted wherever they are printed.
+func (s *Scenario) checkNames(Names) *defect {
+	if !IsPlain(s.Name) {
+		return flaw("name", 0, "the name "+quoteWord(s.Name)+" has control characters",
+			"printable text")
+	}
+	for i, c := range s.Collections {
+		if !IsPlain(c.NS) {
+			return flaw("collection", i, "the namespace "+quoteWord(c.NS)+
+				" has control characters", "printable text")
+		}
+	}
+	return nil
+}
+
+// IsPlain says whether a name is text without characters that control something.
+func IsPlain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // Protocols are the versions that a scenario may name, the newest, which is the default, first.

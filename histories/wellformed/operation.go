@@ -50,6 +50,9 @@ func wordFlaw(op *histories.Op) (wrong, remedy string) {
 			"write " + scenario.Secondary + ", or leave it out for the primary"
 	case op.NS == "":
 		return "names no collection", `give one as "ns"`
+	case !scenario.IsPlain(op.NS) || !scenario.IsPlain(op.Into):
+		return fmt.Sprintf("names the collections %q and %q", op.NS, op.Into),
+			"write names without control characters"
 	}
 	return "", ""
 }

@@ -62,7 +62,11 @@ func TestFlaws(t *testing.T) {
 		`has the unknown read preference "nearest"`: func(_, _, s, _ *histories.Op) {
 			s.Prefer = "nearest"
 		},
-		"names no collection":               func(w, _, _, _ *histories.Op) { w.NS = "" },
+		"names no collection":                   func(w, _, _, _ *histories.Op) { w.NS = "" },
+		`names the collections "t\x00c" and ""`: func(w, _, _, _ *histories.Op) { w.NS = "t\x00c" },
+		`names the collections "t.c" and "t\x1bd"`: func(w, _, _, _ *histories.Op) {
+			w.Into = "t\x1bd"
+		},
 		"was called at 4 and answered at 4": func(w, _, _, _ *histories.Op) { w.Call = 4 },
 		"was called at 0 and answered at 4": func(w, _, _, _ *histories.Op) { w.Call = 0 },
 		"answered at 18446744073709551615": func(_, c, _, _ *histories.Op) {
