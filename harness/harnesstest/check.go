@@ -4,8 +4,8 @@
 //
 // Stable are all names in this package.
 //
-// Promise: a failing run is kept in the test's artefact folder and explained with the command that
-// repeats it.
+// Promise: a failing run is kept where it can still be looked at when the test has ended, and
+// explained with the command that repeats it.
 //
 // Refusal: it judges nothing; what fails here fails on the command line, too.
 package harnesstest
@@ -19,7 +19,6 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -49,8 +48,8 @@ type Suite struct {
 	// Change, when set, is applied to every drawn scenario: other operations, other settings, a
 	// fault to look at.
 	Change func(*scenario.Scenario)
-	// Folder is where failing runs are kept; empty: the test's artefact folder (go test
-	// -artifacts).
+	// Folder is where failing runs are kept; empty: the test's artefact folder with go test
+	// -artifacts, else a new folder for temporary files, which stays.
 	Folder string
 }
 
@@ -89,8 +88,9 @@ func Check(t *testing.T, suite Suite) {
 	for seed := first; seed < first+uint64(seeds); seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			s := suite.draw(seed)
-			suite.check(t, s, fmt.Sprintf("go test -run '^%s$' -shardproof.seed=%d", name, seed),
-				storedIn(name))
+			suite.check(t, s, failure{
+				test: name, flag: fmt.Sprintf("seed=%d", seed), stored: storedIn(name),
+			})
 		})
 	}
 }
@@ -112,7 +112,7 @@ func (suite *Suite) again(t *testing.T) {
 	for _, file := range files {
 		t.Run("stored="+strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			s := suite.read(t, file)
-			suite.check(t, s, "go test -run '^"+name+"$' -shardproof.replay="+file, "")
+			suite.check(t, s, failure{test: name, flag: "replay=" + file})
 		})
 	}
 }
@@ -147,8 +147,7 @@ func checkFile(t *testing.T, suite Suite, file string) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, rundir.ScenarioFile)
 	}
-	suite.check(t, suite.read(t, file),
-		"go test -run '^"+t.Name()+"$' -shardproof.replay="+file, "")
+	suite.check(t, suite.read(t, file), failure{test: t.Name(), flag: "replay=" + file})
 }
 
 func (suite *Suite) read(t *testing.T, file string) *scenario.Scenario {
@@ -162,49 +161,4 @@ func (suite *Suite) read(t *testing.T, file string) *scenario.Scenario {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// check runs one scenario, and once more with everything recorded when it fails. Its scenario is
-// then kept for good in the folder stored, unless that is empty.
-func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay, stored string) {
-	t.Helper()
-	r, err := harness.Run(s, suite.options())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Passed() {
-		return
-	}
-	folder := filepath.Join(suite.folder(t), fmt.Sprintf("%s-%d", r.Signature(), s.Seed))
-	kept, err := harness.RunAndSave(s, suite.options(), folder, rundir.Environment{})
-	if err != nil {
-		t.Logf("the failing run was not saved: %v", err)
-	}
-	if stored != "" {
-		if file, err := store(kept, stored); err != nil {
-			t.Logf("the failing scenario was not stored: %v", err)
-		} else {
-			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted",
-				file)
-		}
-	}
-	t.Attr("shardproof.replay", replay)
-	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{replay}}))
-}
-
-// store writes the plan of a failing run into a new file.
-func store(r *runner.Result, folder string) (file string, err error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	file = filepath.Join(folder, fmt.Sprintf("%s-%d-%s.txt", r.Signature(), r.Scenario.Seed,
-		r.HashText()))
-	return file, rundir.Replace(file, []byte(r.Plan().String()))
-}
-
-func (suite *Suite) folder(t *testing.T) string {
-	if suite.Folder != "" {
-		return suite.Folder
-	}
-	return t.ArtifactDir()
 }

@@ -2,13 +2,10 @@ package harnesstest
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
-	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/harness/target"
@@ -28,14 +25,20 @@ type SweepSuite struct {
 }
 
 // Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the
-// matrix.
+// matrix. What fails is stored and run first later, and -shardproof.replay is obeyed, as by Check.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
+	one := Suite{Targets: suite.Targets}
+	if *replayFlag != "" {
+		checkFile(t, one, *replayFlag)
+		return
+	}
+	one.again(t)
 	p, _, err := suite.plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := sweep.NewMatrix(p)
+	m, name := sweep.NewMatrix(p), t.Name()
 	for from := 0; from < len(p.Singles); from += max(suite.Every, 1) {
 		err := sweep.Run(p, sweep.Part{Targets: suite.targets(),
 			From: from,
@@ -44,7 +47,8 @@ func Sweep(t *testing.T, suite SweepSuite) {
 				m.Add(o, &p.Singles[n])
 				if failed != nil {
 					t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) {
-						suite.failed(t, failed)
+						one.check(t, failed.Scenario, failure{test: name, stored: storedIn(name)})
+						t.Fatalf("%s, and it passes when it is run again", failed.Signature())
 					})
 				}
 				return true
@@ -69,18 +73,4 @@ func (suite *SweepSuite) plan() (*sweep.Plan, *runner.Result, error) {
 		return sweep.PlanOf(suite.targets(), suite.Scenario, nil)
 	}
 	return sweep.PlanOf(suite.targets(), suite.Base.Scenario(""), suite.Base.Wanted)
-}
-
-func (suite *SweepSuite) failed(t *testing.T, failed *runner.Result) {
-	folder := filepath.Join(t.ArtifactDir(), failed.Signature())
-	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: suite.targets()},
-		folder, rundir.Environment{})
-	if err != nil {
-		t.Logf("the failing run was not saved: %v", err)
-	}
-	t.Fatal("\n" + explain.Report(kept, explain.Where{
-		Folder: folder,
-		Replay: []string{"shardproof replay " + folder},
-		Shrink: []string{"shardproof shrink " + folder},
-	}))
 }
