@@ -1,5 +1,11 @@
 package cli
 
+import (
+	"errors"
+
+	"github.com/shardproof/shardproof/harness/rundir"
+)
+
 // The exit codes. `go run` turns every code but 0 into 1: use the built binary where they matter.
 const (
 	exitPassed      = 0
@@ -27,6 +33,15 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 func usageError(err error) *exitError { return &exitError{exitUsage, err} }
+
+// folderError is why a folder cannot be used: to name that of another search is wrong usage.
+func folderError(err error) *exitError {
+	var other *rundir.OtherSearchError
+	if errors.As(err, &other) {
+		return usageError(err)
+	}
+	return &exitError{exitHarness, err}
+}
 
 func exitWith(code int) error {
 	if code == exitPassed {

@@ -98,7 +98,7 @@ func (f *exploreFlags) explore(c *cobra.Command) (end error) {
 		command:  c,
 	}
 	if err := j.open(); err != nil {
-		return &exitError{exitHarness, err}
+		return folderError(err)
 	}
 	return j.do(in.New(j.start))
 }

@@ -105,7 +105,7 @@ func (f *raceFlags) race(c *cobra.Command) error {
 		kept:     make(map[string]int),
 	}
 	if err := j.open(pairs); err != nil {
-		return &exitError{exitHarness, err}
+		return folderError(err)
 	}
 	return j.do()
 }

@@ -116,7 +116,7 @@ func (f *runFlags) run(c *cobra.Command) (end error) {
 	}
 	m, err := f.remember(c.ErrOrStderr())
 	if err != nil {
-		return &exitError{exitHarness, err}
+		return folderError(err)
 	}
 	if m != nil {
 		m.wanted = f.count(c)

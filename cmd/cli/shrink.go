@@ -175,7 +175,7 @@ func (j *shrinkJob) open() error {
 		j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
-		return &exitError{exitHarness, err}
+		return folderError(err)
 	}
 	if len(j.journal.Lines) == 0 {
 		if err := ownFile(filepath.Join(j.out, minFile), ""); err != nil {

@@ -131,7 +131,7 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 			filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
 	}
 	if err := j.open(base); err != nil {
-		return &exitError{exitHarness, err}
+		return folderError(err)
 	}
 	return j.do(c)
 }

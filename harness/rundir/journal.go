@@ -23,9 +23,13 @@ type Journal struct {
 	err   error
 }
 
+// OtherSearchError refuses a journal that belongs to another search: whoever asked for this one has
+// named the wrong folder.
+type OtherSearchError struct{ histories.FileError }
+
 // OpenJournal opens the journal at path, or begins it with the title, which says what search it
-// belongs to. A journal with another title is refused and left as it is, and so is one that another
-// process has open. A last line that was not written to its end is forgotten.
+// belongs to. A journal with another title is refused with an *OtherSearchError and left as it is. So
+// is one that another process has open. A last line that was not written to its end is forgotten.
 func OpenJournal(path, title string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -73,12 +77,12 @@ func (j *Journal) read(path, title string) error {
 		return j.err
 	}
 	if j.Lines[0] != title {
-		return &histories.FileError{
+		return &OtherSearchError{histories.FileError{
 			File:   path,
 			Line:   1,
 			Wrong:  fmt.Sprintf("this is the journal of a different command: %q", j.Lines[0]),
 			Remedy: "move it away or choose another folder",
-		}
+		}}
 	}
 	j.Lines = j.Lines[1:]
 	return nil
