@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,12 +169,13 @@ func (r *remembering) replayKept(
 			continue
 		}
 		was := e.Status
-		fails, why := r.replay(&e, out)
+		failing, why := r.replay(&e, out)
 		if why != nil {
 			code = worseCode(code, exitHarness)
 			fmt.Fprintf(out, "HARNESS FAILED  %s: %v\n", e.Signature, why)
 			continue
 		}
+		fails := failing != ""
 		now, err := r.Replayed(e.Signature, newSighting(e.Last.Seed), fails)
 		if err != nil {
 			return exitHarness, back, err
@@ -183,19 +185,19 @@ func (r *remembering) replayKept(
 		}
 		back = back || now == failuredb.CameBack && was == failuredb.Fixed
 		if r.known[e.Signature] = fails; fails || was != failuredb.Fixed {
-			r.tell(out, &e, now)
+			r.tell(out, &e, now, cmp.Or(failing, e.Cases[0]))
 		}
 	}
 	return code, back, nil
 }
 
-// replay reports whether a kept case of the signature fails so.
-func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err error) {
+// replay returns the first kept case of the signature that fails so; empty when none does.
+func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (failing string, err error) {
 	for _, folder := range e.Cases {
 		path := filepath.Join(r.Dir(), folder, rundir.ScenarioFile)
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return false, err
+			return "", err
 		}
 		var result *runner.Result
 		s, err := runner.Parse(r.targets, path, string(text))
@@ -203,24 +205,26 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			result, err = runner.Run(s, runner.Options{Targets: r.targets})
 		}
 		if err != nil {
-			return false, err
+			return "", err
 		}
 		switch got := result.Kind(); got {
 		case e.Signature:
-			fails = true
+			failing = cmp.Or(failing, folder)
 		case "":
 		default:
 			fmt.Fprintf(out, "%s now fails differently, with %s: %s\n",
 				e.Signature, got, commandLine("replay", filepath.Dir(path)))
 		}
 	}
-	return fails, nil
+	return failing, nil
 }
 
-// tell is what is known of a signature, in a line.
-func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
+// tell is what is known of a signature, in a line, with the case that shows it.
+func (r *remembering) tell(
+	out io.Writer, e *failuredb.Entry, now failuredb.Status, folder string,
+) {
 	fmt.Fprintf(out, "%s  %s   %s   Replay  %s\n", strings.ToUpper(string(now)), e.Signature,
-		knownSince(e), commandLine("replay", filepath.Join(r.Dir(), e.Cases[0])))
+		knownSince(e), commandLine("replay", filepath.Join(r.Dir(), folder)))
 }
 
 func knownSince(e *failuredb.Entry) string {

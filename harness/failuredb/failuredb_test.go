@@ -169,8 +169,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestShapes: of a known signature a run of each shape is kept, and a shape only once; what a fix
-// leaves of it, is still that signature and nothing that came back.
+// TestShapes: of a known signature a run of each shape is kept, and a shape only once.
 func TestShapes(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
