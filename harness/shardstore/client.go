@@ -226,12 +226,16 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	return observed(a), histories.Result{Applied: a.Written.N > 0}
+}
+
+// observed is the answer to an insert. That there was a document is an observation like that of a
+// read: the answer waited until a majority had what it rests on.
+func observed(a client.Answer) client.Answer {
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
-		// That there was a document is an observation like that of a read: the answer waited until
-		// a majority had what it rests on.
 		a.Certainty = client.OK
 	}
-	return a, histories.Result{Applied: a.Written.N > 0}
+	return a
 }
 
 // judge has an answer that is wrong in itself reported.
