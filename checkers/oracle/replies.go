@@ -34,3 +34,16 @@ func (o *Oracle) Answered(operation int, kind, ns string, k int64, wrong []strin
 		Because: wrong,
 	}, o.step)
 }
+
+// Delivered reports what is wrong with a change that a stream delivered, as clauses; none when it
+// may be so.
+func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
+	if len(wrong) == 0 {
+		return
+	}
+	o.report(repliesRule, verdict.Violation{
+		Signature: wrongReply, NS: ns, Key: fmt.Sprint(k),
+		Broke:   fmt.Sprintf("a change of k=%d that a stream of %s delivered is wrong", k, ns),
+		Because: wrong,
+	}, o.step)
+}

@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +54,16 @@ func (o operatorConnection) askStatus(t env.Task, ns string) {
 		told("", false)
 		return
 	}
-	told(status.FirstViolation, true)
+	told(violationOf(status), true)
+}
+
+// violationOf is the first violation that was told, unless the rest of the answer denies it.
+func violationOf(status *command.BalancerCollectionStatusReply) string {
+	if status.Compliant != (status.FirstViolation == "") {
+		return fmt.Sprintf("compliant %t, first violation %q", status.Compliant,
+			status.FirstViolation)
+	}
+	return status.FirstViolation
 }
 
 // weights are what the shards have of a collection, orphans left out.
@@ -158,12 +168,14 @@ func (o operatorConnection) collectionStats(t env.Task, ns string) {
 		told("", "")
 		return
 	}
-	var lines []string
+	lines := []string{shardedLine(stats.Sharded)}
 	for _, x := range stats.Shards {
 		lines = append(lines, oracle.ExtentLine(x.Shard, x.Chunks, x.Documents, x.Bytes))
 	}
 	told(strings.Join(lines, "; "), o.extents(ns))
 }
+
+func shardedLine(is bool) string { return fmt.Sprintf("sharded %t", is) }
 
 // extents are what the primaries of a collection's owners have of it; empty when one has none.
 func (o operatorConnection) extents(ns string) string {
@@ -171,7 +183,7 @@ func (o operatorConnection) extents(ns string) string {
 	if err != nil {
 		return ""
 	}
-	var lines []string
+	lines := []string{shardedLine(!table.Collection().Unsharded)}
 	for _, name := range slices.Sorted(slices.Values(table.Shards())) {
 		m := o.Member(o.Primary(name))
 		if m == nil {

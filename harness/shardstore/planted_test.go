@@ -41,7 +41,7 @@ type lie struct {
 // Each wrong answer is found, and without one nothing is.
 func TestPlanted(t *testing.T) {
 	pool := new(sim.Pool)
-	for _, one := range slices.Concat(lies("Written", writtenLies), lies("Batch", batchLies)) {
+	for _, one := range allLies() {
 		t.Run(one.field+"/"+strings.ReplaceAll(one.about, " ", "-"), func(t *testing.T) {
 			told := 0
 			for seed := range uint64(*plantedSeeds) {
@@ -66,16 +66,27 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Every field of a reply has a wrong answer.
+// Every field of an answer to a client that has a judge has a wrong answer, and no wrong answer is of
+// a field that there is not.
 func TestPlantedFields(t *testing.T) {
-	planted := slices.Concat(
-		slices.Collect(maps.Keys(writtenLies)), slices.Collect(maps.Keys(batchLies)))
-	for field := range replies.Fields {
-		if kind, name, _ := strings.Cut(field, "."); kind != "Answer" &&
-			!slices.Contains(planted, name) {
+	planted, kinds := map[string]bool{}, map[string]bool{}
+	for _, one := range allLies() {
+		field := "command." + one.field
+		planted[field], kinds[field[:strings.LastIndex(field, ".")]] = true, true
+		if _, known := replies.Fields[field]; !known {
+			t.Errorf("there is no field %s to lie about", field)
+		}
+	}
+	for field, judge := range replies.Fields {
+		if judge.By != "" && kinds[field[:strings.LastIndex(field, ".")]] && !planted[field] {
 			t.Errorf("nobody lies about %s", field)
 		}
 	}
+}
+
+func allLies() []lie {
+	return slices.Concat(lies("Written", writtenLies), lies("Batch", batchLies),
+		lies("ChangeBatch", changeBatchLies), lies("Change", changeLies))
 }
 
 func lies(reply string, of map[string][]lie) (all []lie) {
@@ -144,7 +155,7 @@ func (l *falsifier) Exchanged(x *env.Exchange) {
 	asked, _ := x.Request.(*rpc.Envelope)
 	said, _ := x.Reply.(*rpc.Envelope)
 	if !x.Served || x.Err != nil || asked == nil || said == nil ||
-		!strings.HasPrefix(string(x.To), "router") || !strings.HasPrefix(string(x.From), "client") {
+		!strings.HasPrefix(string(x.To), "router") || !isReader(x.From) {
 		return
 	}
 	about := asked.Body
@@ -173,4 +184,10 @@ func (l *falsifier) Exchanged(x *env.Exchange) {
 	default:
 		panic(fmt.Sprintf("shardstore: %T is no reply", wrong))
 	}
+}
+
+// isReader says whether the node is one of those whose answers are judged.
+func isReader(node env.NodeID) bool {
+	return strings.HasPrefix(string(node), "client") ||
+		strings.HasPrefix(string(node), "stream-reader")
 }

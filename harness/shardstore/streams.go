@@ -3,8 +3,11 @@ package shardstore
 import (
 	"errors"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -14,7 +17,18 @@ import (
 
 // NewReader makes the node a client that watches a collection.
 func (c *cluster) NewReader(node env.Node, ns string) target.Reader {
-	return &reader{client: c.Cluster.NewClient(node), ns: ns}
+	r := &reader{client: c.Cluster.NewClient(node), ns: ns, oracle: c.oracle}
+	for i := range c.scenario.Collections {
+		if c.scenario.Collections[i].NS == ns {
+			r.of = c.scenario.Collections[i]
+		}
+	}
+	for i := range c.scenario.Ops {
+		if op := &c.scenario.Ops[i]; op.NS == ns && op.Into != "" {
+			r.names = append(r.names, op.Into)
+		}
+	}
+	return r
 }
 
 // reader has one change stream open at a time.
@@ -22,6 +36,10 @@ type reader struct {
 	client *client.Client
 	ns     string
 	stream *client.Stream
+	// of is the collection, names what operations rename it to; what is wrong is told to the oracle.
+	of     scenario.Collection
+	names  []string
+	oracle *oracle.Oracle
 }
 
 func (r *reader) Open(t env.Task, batch int, after *histories.Token) (histories.Token, error) {
@@ -45,7 +63,9 @@ func (r *reader) Next(t env.Task, batch int) (histories.ChangeBatch, error) {
 	}
 	b := histories.ChangeBatch{Upto: token(answer.Upto)}
 	for i := range answer.Changes {
-		b.Changes = append(b.Changes, change(&answer.Changes[i]))
+		c := change(&answer.Changes[i])
+		r.oracle.Delivered(r.ns, c.Key, replies.Change(r.of, r.names, &answer.Changes[i]))
+		b.Changes = append(b.Changes, c)
 	}
 	return b, nil
 }

@@ -5,9 +5,9 @@
 // whatever the state was: an update counts one document or none, an upsert that found nothing
 // returns nothing, a scan's batch is no larger than it may be.
 //
-// Promise: each field of client.Answer, command.Written and command.Batch has a rule in Fields or a
-// reason there why it has none, and a test compares the two. What is told is a clause with the
-// values in it.
+// Promise: each field of every answer to clients and operators has a judge in Fields, named as its
+// checker is, or a reason there why it has none, and a test compares the two. What is told is a
+// clause with the values in it.
 //
 // Refusal: only answers of the certainty OK are judged; others promise nothing.
 package replies
@@ -15,6 +15,7 @@ package replies
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -26,32 +27,6 @@ import (
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/key"
 )
-
-// Fields says of each field of a reply how it is judged.
-var Fields = map[string]string{
-	"Answer.Certainty": "what is not OK is not judged",
-	"Answer.Written":   "field by field",
-	"Answer.Docs":      "at most one document of the key that was asked for; see document",
-	"Answer.Err":       "an error is no reply",
-	"Answer.After":     "a write has a later time",
-	"Answer.Time":      "never zero; that of a write is after what the client knew before",
-	"Answer.Since": "not zero but of available reads; how old what was read may be is judged by " +
-		"read-times",
-	"Answer.Retries": "the client's own count",
-
-	"Written.N":            "by kind; see outcomes",
-	"Written.Modified":     "by kind; see outcomes",
-	"Written.Upserted":     "by kind; see outcomes",
-	"Written.Image":        "by kind, and as every document",
-	"Written.Retried":      "a network that duplicates requests may bring it about at any time",
-	"Written.ConcernError": "makes the outcome unknown",
-	"Written.Time":         "as Answer.Time",
-
-	"Batch.Cursor": "getMore and its end use it",
-	"Batch.Docs":   "no more than the batch may have, in the order of the shard key",
-	"Batch.Time":   "as Answer.Time",
-	"Batch.Since":  "as Answer.Since",
-}
 
 // Write judges the answer to a write: at most one clause for each rule.
 func Write(op *scenario.Op, c scenario.Collection, a *client.Answer) (flaws []string) {
@@ -243,4 +218,23 @@ func (s *Scan) End(a *client.Answer) (flaws []string) {
 		return nil
 	}
 	return times(s.op, a)
+}
+
+// Change judges a change that a stream delivered by itself: the document is of the key that is told
+// beside it, and a rename is to a name that somebody gives.
+func Change(c scenario.Collection, names []string, ch *command.Change) (flaws []string) {
+	switch {
+	case ch.Kind == command.ChangeRename && !slices.Contains(names, ch.To):
+		flaws = append(flaws, fmt.Sprintf("it says that the collection is now called %q, and "+
+			"operations rename it to %q", ch.To, names))
+	case ch.Kind != command.ChangeRename && ch.To != "":
+		flaws = append(flaws, fmt.Sprintf("it is a change of the kind %s to %q", ch.Kind, ch.To))
+	case ch.Shard != "":
+		flaws = append(flaws, fmt.Sprintf("it names the shard %q, which is for routers", ch.Shard))
+	}
+	if ch.Doc == nil {
+		return flaws
+	}
+	id, _ := ch.Key.Lookup("_id").AsInt64OK()
+	return append(flaws, Document(&scenario.Op{Kind: scenario.Read, Key: id}, c, ch.Doc)...)
 }

@@ -1,37 +1,131 @@
 package replies_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Every field of a reply has a rule, or a reason why it has none; and no rule is of a field that
-// there is not.
+// asked finds the replies for which packages of clients and operators ask.
+var asked = regexp.MustCompile(`rpc\.\w+\[(command\.\w+)\]`)
+
+// answers are the types of all answers to clients and operators: those of registered messages for
+// which their packages ask, what is called a reply and is not between servers, and what is in them.
+func answers(t *testing.T) map[string]reflect.Type {
+	t.Helper()
+	sources := ""
+	for _, folder := range []string{"../../../system/client", ".."} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no sources: %v", folder, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources += string(text)
+		}
+	}
+	wanted := map[string]bool{}
+	for _, found := range asked.FindAllStringSubmatch(sources, -1) {
+		wanted[found[1]] = true
+	}
+	all := map[string]reflect.Type{"client.Answer": reflect.TypeFor[client.Answer]()}
+	for _, name := range codec.Registered() {
+		between := replies.Between[name] != ""
+		if between || !wanted[name] && !strings.HasSuffix(name, "Reply") {
+			continue
+		}
+		m, _ := codec.New(name)
+		nested(all, reflect.TypeOf(m).Elem())
+	}
+	return all
+}
+
+// nested adds a type of the commands and those of its fields.
+func nested(all map[string]reflect.Type, of reflect.Type) {
+	for of.Kind() == reflect.Slice || of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || !strings.HasPrefix(of.String(), "command.") {
+		return
+	}
+	all[of.String()] = of
+	for i := range of.NumField() {
+		nested(all, of.Field(i).Type)
+	}
+}
+
+// Every field of an answer has a judge, which is a checker, or a reason why it has none; and no
+// judge is of a field that there is not.
 func TestFields(t *testing.T) {
+	checker := map[string]bool{"": true}
+	for _, c := range slices.Concat(checkers.Catalog(), oracle.Catalog(), endstate.Catalog()) {
+		checker[c.Name] = true
+	}
 	there := map[string]bool{}
-	for _, reply := range []any{client.Answer{}, command.Written{}, command.Batch{}} {
-		of := reflect.TypeOf(reply)
+	for name, of := range answers(t) {
 		for i := range of.NumField() {
-			name := of.Name() + "." + of.Field(i).Name
-			there[name] = true
-			if replies.Fields[name] == "" {
-				t.Errorf("nobody judges %s", name)
+			field := name + "." + of.Field(i).Name
+			there[field] = true
+			if replies.Fields[field].Why == "" {
+				t.Errorf("nobody judges %s", field)
 			}
 		}
 	}
-	for name := range replies.Fields {
-		if !there[name] {
-			t.Errorf("there is no field %s", name)
+	for field, judge := range replies.Fields {
+		if !there[field] {
+			t.Errorf("there is no field %s", field)
 		}
+		if !checker[judge.By] {
+			t.Errorf("%s is judged by %q, which is no checker", field, judge.By)
+		}
+	}
+	for name := range replies.Between {
+		if _, known := codec.New(name); !known {
+			t.Errorf("there is no reply %s", name)
+		}
+	}
+}
+
+// A change is of its key, and names nothing but the new name of the collection.
+func TestChanges(t *testing.T) {
+	key := doc(t, bson.D{{Key: "_id", Value: int64(7)}})
+	names := []string{"test.more"}
+	for name, c := range map[string]struct {
+		change command.Change
+		want   string
+	}{
+		"an insert":  {command.Change{Key: key, Doc: of(t, 7, "a")}, ""},
+		"a deletion": {command.Change{Kind: command.ChangeDelete, Key: key}, ""},
+		"a rename":   {command.Change{Kind: command.ChangeRename, To: "test.more"}, ""},
+		"another rename": {
+			command.Change{Kind: command.ChangeRename, To: "test.x"}, `called "test.x"`,
+		},
+		"a drop to a name": {
+			command.Change{Kind: command.ChangeDrop, To: "test.more"}, "of the kind drop",
+		},
+		"a shard":     {command.Change{Shard: "shard-a"}, "which is for routers"},
+		"another key": {command.Change{Key: key, Doc: of(t, 8, "a")}, "asked for k=7"},
+	} {
+		told(t, name, replies.Change(scenario.Collection{}, names, &c.change), c.want)
 	}
 }
 
