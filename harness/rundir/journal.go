@@ -28,8 +28,9 @@ type Journal struct {
 type OtherSearchError struct{ histories.FileError }
 
 // OpenJournal opens the journal at path, or begins it with the title, which says what search it
-// belongs to. A journal with another title is refused with an *OtherSearchError and left as it is. So
-// is one that another process has open. A last line that was not written to its end is forgotten.
+// belongs to. A journal with another title is refused with an *OtherSearchError and left as it is.
+// So is one that another process has open. A last line that was not written to its end is
+// forgotten.
 func OpenJournal(path, title string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

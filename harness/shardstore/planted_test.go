@@ -66,8 +66,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Every field of an answer to a client that has a judge has a wrong answer, and no wrong answer is of
-// a field that there is not.
+// Every field of an answer to a client that has a judge has a wrong answer, and no wrong answer is
+// of a field that there is not.
 func TestPlantedFields(t *testing.T) {
 	planted, kinds := map[string]bool{}, map[string]bool{}
 	for _, one := range allLies() {
