@@ -53,9 +53,9 @@ var Fields = map[string]Judge{
 	"command.Token.N":             {"change-streams", "all readers get the same tokens"},
 
 	"command.BalancerStatusReply.Mode": {"operator-answers", "that of the catalog meanwhile"},
-	"command.BalancerStatusReply.InRound": {"", "no rule yet: a primary knows it of itself, and " +
+	"command.BalancerStatusReply.InRound": {"", "a primary knows it of itself, and " +
 		"no document has it"},
-	"command.BalancerStatusReply.Rounds": {"", "no rule yet: as InRound, and it begins anew with " +
+	"command.BalancerStatusReply.Rounds": {"", "as InRound, and it begins anew with " +
 		"each term"},
 	"command.BalancerCollectionStatusReply.Compliant": {"operator-answers",
 		"it agrees with FirstViolation"},
