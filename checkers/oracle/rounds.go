@@ -46,6 +46,9 @@ type rounds struct {
 	// between are the states that the primary has had since its last round ended: the next one may
 	// have read its settings in any of them, as it begins a little later.
 	between []*balance.Round
+	// off is set while the balancer is off: a round that begins goes by what is so from when it is
+	// switched on.
+	off bool
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
@@ -127,7 +130,7 @@ func (r *rounds) judge(e *trace.Event) {
 	}
 	set := r.world.Set(model.Config)
 	if e.Kind == trace.Elected && e.Shard == model.Config {
-		r.now, r.underWay, r.queued, r.between = nil, nil, nil, nil
+		r.now, r.underWay, r.queued, r.between, r.off = nil, nil, nil, nil, false
 		r.lookBetween(e.Node)
 	}
 	if e.Term != set.Term || e.Node != set.Leader {
@@ -137,7 +140,9 @@ func (r *rounds) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
 		r.changed = e.At
-		r.lookBetween(e.Node)
+		if !r.off || e.Kind != trace.CatalogWritten {
+			r.lookBetween(e.Node)
+		}
 	case trace.BalancerRound:
 		r.turn(e)
 	case trace.BalancerChose:
@@ -210,6 +215,7 @@ func (r *rounds) lookBetween(node string) {
 		return
 	}
 	state, n := r.view(node), len(r.between)
+	r.off = state != nil && !state.On
 	if state != nil && (n == 0 || !r.between[n-1].Equal(state)) {
 		r.between = append(r.between, state)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"io"
 	"os"
@@ -33,7 +34,8 @@ func thisEnvironment() rundir.Environment {
 }
 
 // programHash tells this program from every other build, committed or not; empty when its file
-// cannot be read.
+// cannot be read. It is that of the build ID, which the linker makes of all that it links, or of the
+// whole file when that has none: to read the file takes longer than to run a small scenario.
 var programHash = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -45,11 +47,30 @@ var programHash = sync.OnceValue(func() string {
 	}
 	defer file.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
+	if id := buildID(file); id != nil {
+		hash.Write(id)
+	} else if _, err := io.Copy(hash, file); err != nil {
 		return ""
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 })
+
+// buildID is the build ID of a program for Linux and its like; nil for none.
+func buildID(program io.ReaderAt) []byte {
+	parsed, err := elf.NewFile(program)
+	if err != nil {
+		return nil
+	}
+	note := parsed.Section(".note.go.buildid")
+	if note == nil {
+		return nil
+	}
+	id, err := note.Data()
+	if err != nil {
+		return nil
+	}
+	return id
+}
 
 // buildName names the commit that the process was built from, or else by what it is: a + and a
 // hash when files were changed, the hash alone when no commit is known.
