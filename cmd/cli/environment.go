@@ -34,8 +34,8 @@ func thisEnvironment() rundir.Environment {
 }
 
 // programHash tells this program from every other build, committed or not; empty when its file
-// cannot be read. It is that of the build ID, which the linker makes of all that it links, or of the
-// whole file when that has none: to read the file takes longer than to run a small scenario.
+// cannot be read. It is that of the build ID, which the linker makes of all that it links, or of
+// the whole file when that has none: to read the file takes longer than a small scenario.
 var programHash = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
