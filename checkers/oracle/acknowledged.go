@@ -105,9 +105,9 @@ func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
 	}
 	o.report(acknowledgedRule, verdict.Violation{
 		Signature: neverSo, NS: f.NS, Ranges: f.about,
-		Broke: "a command was acknowledged after which " + f.What,
+		Broke: "a command was acknowledged, and what it was to bring about never came: " + f.What,
 		Because: []string{
-			"a majority of the config server never had that since the command was given",
+			"no majority of the config server had that since the command was given",
 			fmt.Sprintf("it was given after step %d and acknowledged after step %d",
 				a.step, o.step),
 		},

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -102,6 +103,9 @@ func conversationText(e *trace.Event) string {
 // of any other kind what there is.
 func balancingText(e *trace.Event) string {
 	switch e.Kind {
+	case trace.EntryChanged:
+		return fmt.Sprintf("config: %s changes %s of %s",
+			e.Why(), strings.Join(e.Fields(), ", "), cmp.Or(e.Peer, e.NS))
 	case trace.Weighed:
 		what := e.NS
 		if e.Min != "" {

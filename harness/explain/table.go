@@ -68,6 +68,9 @@ func (s *slice) rewritten(i int) string {
 		}
 		texts = append(texts, text)
 	}
+	if len(texts) == 0 {
+		return "config: " + e.Why() + " takes " + e.NS + " out of the catalog"
+	}
 	return "config: " + e.Why() + " writes " + strings.Join(texts, "; ")
 }
 

@@ -55,8 +55,14 @@ func expectDocument(
 	}
 	document := fmt.Sprintf("the document %s of %s", id, ns)
 	named := setFields{}.named(set)
-	expect(fmt.Sprintf("%s has %v, and all else as before", document, named), ns+" "+id,
-		setFields.equal)
+	whole := fmt.Sprintf("%s has %v, and all else as before", document, named)
+	switch {
+	case len(set) == 0:
+		whole = document + " is gone"
+	case len(named) == 0:
+		whole = document + " has everything as before but its mode"
+	}
+	expect(whole, ns+" "+id, setFields.equal)
 	for _, field := range slices.Sorted(maps.Keys(named)) {
 		expect(fmt.Sprintf("%s has %v", document, setFields{field: named[field]}),
 			ns+" "+id+" "+field,
