@@ -69,7 +69,9 @@ func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
 	}
 	return func(acknowledged bool) {
 		over()
-		o.rounds.lookBetween(o.world.Set(model.Config).Leader)
+		if !o.rounds.off {
+			o.rounds.lookBetween(o.world.Set(model.Config).Leader)
+		}
 		if len(pending) > 0 {
 			o.lookAtAsked()
 		}
