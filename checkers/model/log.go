@@ -32,6 +32,8 @@ type documentChange struct {
 	before      Doc
 	catalog     *Write
 	cluster     *trace.Event
+	// written is set when a client wrote the document.
+	written bool
 }
 
 func (c *documentChange) ofDocument() bool { return c.catalog == nil && c.cluster == nil }
@@ -186,13 +188,13 @@ func (at Entry) In(elected *trace.Event) bool {
 	return false
 }
 
-// Unconfirmed is the entry by which a document became what it is now, if no majority has that yet
-// and it is no statement of a session.
+// Unconfirmed is the entry by which a client made a document what it is now, if no majority has
+// that yet and it is no statement of a session.
 func (s *Set) Unconfirmed(ns, id string) (at Entry, is bool) {
 	for i := len(s.chain) - 1; i >= 0; i-- {
 		if c := &s.chain[i]; c.ofDocument() && c.ns == ns && c.id == id {
 			at = Entry{c.term, c.index}
-			return at, !s.hasStatement(at)
+			return at, c.written && !s.hasStatement(at)
 		}
 	}
 	return Entry{}, false

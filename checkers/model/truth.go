@@ -99,6 +99,8 @@ func (w *World) Observe(e *trace.Event) {
 			ns:    e.NS,
 			id:    e.DocID,
 			after: Doc{e.Key, e.Hash},
+
+			written: e.Actor == trace.User,
 		}, s.Leads(e))
 	case trace.Executed:
 		s := w.Set(e.Shard)

@@ -123,6 +123,9 @@ func TestUndelivered(t *testing.T) {
 		"a statement of a session": {
 			begun + "execute a.0 1 2 c s 5 0\n" + write + copied + moved + lost, false,
 		},
+		"the copy of another migration": {
+			begun + "copy a.0 1 2 c 12 m0\n" + copied + moved + lost, false,
+		},
 		"the election of another set": {
 			begun + write + copied + moved + "elected b.1 2 1 1:1\n", false,
 		},

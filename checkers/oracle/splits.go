@@ -394,7 +394,6 @@ func (s *splits) judgePermitted(e *trace.Event) {
 }
 
 func (s *splits) unwanted(e *trace.Event, broke, because string) {
-	s.report(splitRule, verdict.Violation{
-		Signature: unwanted, NS: e.NS, Broke: broke, Because: []string{because},
-	}, s.service(AutoSplit).step)
+	v := verdict.Violation{Signature: unwanted, NS: e.NS, Broke: broke, Because: []string{because}}
+	s.report(splitRule, v, s.service(AutoSplit).step)
 }

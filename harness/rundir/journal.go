@@ -23,8 +23,8 @@ type Journal struct {
 	err   error
 }
 
-// OtherSearchError refuses a journal that belongs to another search: whoever asked for this one has
-// named the wrong folder.
+// OtherSearchError refuses a journal that belongs to another search: the user has named the wrong
+// folder.
 type OtherSearchError struct{ histories.FileError }
 
 // OpenJournal opens the journal at path, or begins it with the title, which says what search it

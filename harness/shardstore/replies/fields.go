@@ -38,7 +38,7 @@ var Fields = map[string]Judge{
 	"command.Batch.Time":  {"replies", "as client.Answer.Time"},
 	"command.Batch.Since": {"read-times", "as client.Answer.Since"},
 
-	"command.ChangeBatch.Stream": {"", "it is any text: whoever goes on with another one is " +
+	"command.ChangeBatch.Stream": {"", "it is any text: a client that goes on with another is " +
 		"refused, and opens the stream again behind the newest token"},
 	"command.ChangeBatch.Changes": {"change-streams", "each write once, in order"},
 	"command.ChangeBatch.Upto":    {"change-streams", "nothing before it comes later"},
@@ -52,11 +52,9 @@ var Fields = map[string]Judge{
 	"command.Token.Shard":         {"change-streams", "all readers get the same tokens"},
 	"command.Token.N":             {"change-streams", "all readers get the same tokens"},
 
-	"command.BalancerStatusReply.Mode": {"operator-answers", "that of the catalog meanwhile"},
-	"command.BalancerStatusReply.InRound": {"", "a primary knows it of itself, and " +
-		"no document has it"},
-	"command.BalancerStatusReply.Rounds": {"", "as InRound, and it begins anew with " +
-		"each term"},
+	"command.BalancerStatusReply.Mode":    {"operator-answers", "that of the catalog meanwhile"},
+	"command.BalancerStatusReply.InRound": {"", "a primary alone knows it: no document has it"},
+	"command.BalancerStatusReply.Rounds":  {"", "as InRound, and each term counts from 0"},
 	"command.BalancerCollectionStatusReply.Compliant": {"operator-answers",
 		"it agrees with FirstViolation"},
 	"command.BalancerCollectionStatusReply.FirstViolation": {"operator-answers",
