@@ -53,6 +53,7 @@ func work(own []*cobra.Command, targets target.Set) int {
 		// the time.
 		debug.SetGCPercent(400)
 	}
+	sampleMemory(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if supervise.IsWorker() {

@@ -236,7 +236,7 @@ func answerTime(s *scenario.Scenario) time.Duration { return s.Limit / 9 }
 // client has given up. In an idle world, where nothing will ever happen, it waits for nothing.
 func (r *run) rest() {
 	busy := func() bool {
-		return !r.system.Ready() || len(r.system.Outstanding()) > 0 || r.world.Serving()
+		return !r.system.Ready() || r.world.Serving() || len(r.system.Outstanding()) > 0
 	}
 	for r.world.Now() < r.deadline && busy() {
 		next := min(r.world.Now().Add(pollEvery), r.deadline)

@@ -62,11 +62,13 @@ func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.Com
 // which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
 	var written []trace.CatalogWrittenEvent
+	var coll catalog.Collection
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		switch {
 		case op.NS == Chunks && op.Doc != nil:
-			written = s.addChunk(written, op)
+			coll = s.collectionOf(op.Doc, coll)
+			written = s.addChunk(written, coll, op)
 		case op.NS == Collections && op.Doc == nil:
 			written = append(written, trace.CatalogWrittenEvent{
 				NS: nameOf(op.ID), Why: trace.Dropped.String(),
@@ -82,9 +84,8 @@ func (s *Server) announce(index uint64, e *oplog.Entry) {
 
 // addChunk adds a chunk to the event of its collection.
 func (s *Server) addChunk(
-	written []trace.CatalogWrittenEvent, op *oplog.Op,
+	written []trace.CatalogWrittenEvent, coll catalog.Collection, op *oplog.Op,
 ) []trace.CatalogWrittenEvent {
-	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
 	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v",
 		op.Doc, op.Tag, err)
@@ -108,9 +109,14 @@ func nameOf(id string) string {
 	return name.StringValue()
 }
 
-// collectionOf finds the collection that a chunk document belongs to.
-func (s *Server) collectionOf(chunk bson.Raw) (coll catalog.Collection) {
+// collectionOf finds the collection that a chunk document belongs to, which often is that of the
+// chunk before.
+func (s *Server) collectionOf(chunk bson.Raw, before catalog.Collection) catalog.Collection {
+	var coll catalog.Collection
 	uuid, _ := chunk.Lookup("uuid").StringValueOK()
+	if before.UUID != "" && uuid == before.UUID {
+		return before
+	}
 	s.member.Store().Scan(Collections, store.Latest, func(_ string, doc bson.Raw) bool {
 		c, err := s.collections.Read(doc, catalog.DecodeCollection)
 		s.node.Assert(err == nil, "collection %v cannot be read: %v", doc, err)

@@ -2,6 +2,7 @@ package replset
 
 import (
 	"math"
+	"slices"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
@@ -112,7 +113,7 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 	}
 	if j.hard.term != before.term || j.hard.vote != before.vote ||
 		len(buf) > 0 && j.hard.commit > j.written {
-		buf = appendHard(buf, j.hard)
+		buf = appendHard(slices.Grow(buf, recordOverhead), j.hard)
 		j.written = j.hard.commit
 	}
 	if len(buf) > 0 {
@@ -123,13 +124,17 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 	}
 }
 
-// newRecords is empty and has room for a batch's records.
+// newRecords is empty and has room for a batch's records; nil for a batch without any, most of
+// which write nothing.
 func newRecords(batch []*pb.Message) []byte {
-	size := recordOverhead // a hard state
+	size := 0
 	for _, msg := range batch {
 		size += recordsSize(msg.Entries)
 	}
-	return make([]byte, 0, size)
+	if size == 0 {
+		return nil
+	}
+	return make([]byte, 0, size+recordOverhead) // a hard state
 }
 
 // sync appends records to the journal file and waits until they are durable.

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
@@ -54,7 +53,17 @@ func (w *World) Waiting() []Wait {
 
 // Serving says whether any task answers a request, also one that nobody waits for any more.
 func (w *World) Serving() bool {
-	return slices.ContainsFunc(w.unended(), func(t *task) bool { return t.request != nil })
+	for _, m := range w.machines {
+		if m.life == nil {
+			continue
+		}
+		for t := m.life.first; t != nil; t = t.next {
+			if t.request != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unended are the tasks of the running processes, by node and age.
