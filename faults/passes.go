@@ -12,7 +12,9 @@ import (
 var passesText string
 
 // passes are how often a thousand mixed seeds pass each failpoint: `go run ./ci/passes` counts.
-func passes() []int {
+var passes = readPasses()
+
+func readPasses() []int {
 	all := make([]int, failpoint.Count())
 	for line := range strings.Lines(passesText) {
 		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -33,7 +35,7 @@ func Evenly(runs int) []int {
 	if runs == 0 {
 		return nil
 	}
-	counts := passes()
+	counts := passes
 	odds := make([]int, len(counts))
 	for site, n := range counts {
 		odds[site] = min(runs*1000/max(n, 1), mostOdds)

@@ -1,7 +1,5 @@
 package migrationmodel
 
-import "sync"
-
 // Step is what can be seen of an action from outside; Unseen for what happens inside a server.
 type Step uint8
 
@@ -170,18 +168,10 @@ type Model struct {
 	seen     [steps][]*action
 }
 
-// New is the machine of a protocol. It is built once: nothing changes a machine.
-func New(p Protocol) *Model {
-	if p == V42 {
-		return model42()
-	}
-	return model80()
-}
+// New is the machine of a protocol. It is built once, since nothing changes a machine.
+func New(p Protocol) *Model { return built[p] }
 
-var (
-	model80 = sync.OnceValue(func() *Model { return build(V80, "", nil) })
-	model42 = sync.OnceValue(func() *Model { return build(V42, "", nil) })
-)
+var built = [...]*Model{V80: build(V80, "", nil), V42: build(V42, "", nil)}
 
 // build leaves out a condition, wherever it is required, if any is named, and puts another one in
 // the place of that with its name.

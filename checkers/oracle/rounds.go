@@ -140,7 +140,7 @@ func (r *rounds) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
 		r.changed = e.At
-		if !r.off || e.Kind != trace.CatalogWritten {
+		if !r.off || e.Kind == trace.BalancerState {
 			r.lookBetween(e.Node)
 		}
 	case trace.BalancerRound:

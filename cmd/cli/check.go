@@ -98,8 +98,7 @@ impossible time, or overlapping calls of one client is refused before anything i
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			// Most of the memory is the history, which stays: less room for garbage is enough.
-			defer debug.SetGCPercent(debug.SetGCPercent(50))
+			defer collectOften()() // most of the memory is the history
 			if l.memory > 0 {
 				// Garbage is collected the harder the nearer the limit is.
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(l.memory / 10 * 9))

@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,16 +42,14 @@ func MainWith(own []*cobra.Command, targets ...target.Target) int {
 	if slices.ContainsFunc(own, isOwn) {
 		return work(own, targets)
 	}
-	return supervise.Main(func() int { return work(own, targets) })
+	return supervise.Main(func() int {
+		collectSeldom()
+		return work(own, targets)
+	})
 }
 
 // work is Main of the process that does the work.
 func work(own []*cobra.Command, targets target.Set) int {
-	if os.Getenv("GOGC") == "" {
-		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of
-		// the time.
-		debug.SetGCPercent(400)
-	}
 	sampleMemory(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -70,14 +70,6 @@ func (p *profiling) start() (stop func() error, err error) {
 	}, nil
 }
 
-// sampleEvery is of how many bytes that are allocated one is in a memory profile, as the runtime
-// has it by default.
-const sampleEvery = 512 * 1024
-
-// sampleMemory samples allocations for a memory profile, with 0 none of them: the samples cost a
-// hundredth of the time of a run, and hardly any run writes the profile.
-func sampleMemory(every int) { runtime.MemProfileRate = every }
-
 // createNew makes a new file; one that exists is an error, since nothing is overwritten.
 func createNew(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,6 @@ ends it at once. It logs to standard error, one JSON object per line.`,
 }
 
 func run(cfg *process.Config, verbose bool) error {
-	debug.SetGCPercent(100) // that of commands is for short lives
 	level := slog.LevelInfo
 	if verbose {
 		level = slog.LevelDebug

@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -119,16 +120,12 @@ func attached(body env.Message) []trace.Chunk {
 // witnessCursor tells what an answer of a shard about a query tells. Routers have cursors, too,
 // but no documents.
 func witnessCursor(n env.Node, x *env.Exchange, body env.Message, said *rpc.Envelope) {
-	if strings.HasPrefix(string(x.To), "router") {
-		return
-	}
-	batch := &command.Batch{}
-	if said != nil && said.Err == nil {
-		batch, _ = said.Body.(*command.Batch)
-	}
 	e := trace.CursorAnsweredEvent{Peer: string(x.From), Arrived: int64(x.Began)}
 	switch req := body.(type) {
 	case *command.KillCursors:
+		if isRouter(x.To) {
+			return
+		}
 		e.State = trace.CursorKilled
 		for _, e.Cursor = range req.Cursors {
 			n.Emit(e.Event())
@@ -140,7 +137,7 @@ func witnessCursor(n env.Node, x *env.Exchange, body env.Message, said *rpc.Enve
 			e.State = trace.CursorEnds
 		}
 	case *command.Find:
-		e.NS, e.Cursor = req.NS, batch.Cursor
+		e.NS = req.NS
 		if keeps(req) {
 			e.Chunks = attached(req)
 		}
@@ -148,15 +145,18 @@ func witnessCursor(n env.Node, x *env.Exchange, body env.Message, said *rpc.Enve
 		return
 	}
 	if said != nil && said.Err == nil {
+		batch, _ := said.Body.(*command.Batch)
 		e.State = trace.CursorEnds
 		if batch.Cursor != "" {
-			e.State = trace.CursorLives
+			e.Cursor, e.State = cmp.Or(e.Cursor, batch.Cursor), trace.CursorLives
 		}
 	}
-	if e.State != 0 && e.Cursor != "" {
+	if e.State != 0 && e.Cursor != "" && !isRouter(x.To) {
 		n.Emit(e.Event())
 	}
 }
+
+func isRouter(id env.NodeID) bool { return strings.HasPrefix(string(id), "router") }
 
 // keeps says whether a query keeps what it may see from deletion (protocol 10.1): others see what
 // they find, or the state of a time.

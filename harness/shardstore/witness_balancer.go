@@ -32,13 +32,12 @@ func throttleText(w command.WriteConcern) string { return fmt.Sprintf("%+v", w) 
 
 // witnessWeights tells what a shard has said of how much it has.
 func witnessWeights(n env.Node, x *env.Exchange, asked, said env.Message) {
-	shard, _, _ := strings.Cut(string(x.To), ".")
 	switch req := asked.(type) {
 	case *command.ShardsvrGetStatsForBalancing:
 		reply, _ := said.(*command.StatsForBalancing)
 		for i, of := range req.Collections {
 			if reply != nil && i < len(reply.Bytes) {
-				n.Emit(trace.WeighedEvent{Peer: shard, NS: of.NS, Bytes: reply.Bytes[i]}.Event())
+				n.Emit(trace.WeighedEvent{Peer: setOf(x.To), NS: of.NS, Bytes: reply.Bytes[i]}.Event())
 			}
 		}
 	case *command.DataSize:
@@ -46,7 +45,7 @@ func witnessWeights(n env.Node, x *env.Exchange, asked, said env.Message) {
 		for i, of := range req.Ranges {
 			if reply != nil && i < len(reply.Bytes) {
 				n.Emit(trace.WeighedEvent{
-					Peer: shard, NS: req.NS, Min: string(of.Min), Max: string(of.Max),
+					Peer: setOf(x.To), NS: req.NS, Min: string(of.Min), Max: string(of.Max),
 					Bytes: reply.Bytes[i],
 				}.Event())
 			}

@@ -40,9 +40,9 @@ func witnessSplits(
 func witnessSplitter(n env.Node, x *env.Exchange, body env.Message, said *rpc.Envelope) {
 	switch req := body.(type) {
 	case *command.ShardsvrSplitChunk:
-		if shard, _, _ := strings.Cut(string(x.To), "."); isConfig(x.From) {
+		if isConfig(x.From) {
 			n.Emit(trace.SplitAskedEvent{
-				Peer: shard, NS: req.NS, Min: string(req.Min), Max: string(req.Max),
+				Peer: setOf(x.To), NS: req.NS, Min: string(req.Min), Max: string(req.Max),
 				Chunks: pieces(req.Min, req.Max, req.At),
 			}.Event())
 		}
@@ -58,9 +58,12 @@ func witnessSplitter(n env.Node, x *env.Exchange, body env.Message, said *rpc.En
 	}
 }
 
-func isConfig(id env.NodeID) bool {
+func isConfig(id env.NodeID) bool { return setOf(id) == configsvr.Name }
+
+// setOf is the replica set of a member.
+func setOf(id env.NodeID) string {
 	set, _, _ := strings.Cut(string(id), ".")
-	return set == configsvr.Name
+	return set
 }
 
 // pieces are the bounds that points cut out of a range.
