@@ -79,7 +79,7 @@ func measureParts() ([]share, error) {
 }
 
 func profileSeeds(file string) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the tool has it
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // about as seldom as in the tool
 	pool := &sim.Pool{}
 	defer pool.Close()
 	f, err := os.Create(file)

@@ -24,7 +24,7 @@ func BenchmarkDenseSeed(b *testing.B) { benchmark(b, "contended") }
 func BenchmarkSweepSeed(b *testing.B) { benchmark(b, "sweep") }
 
 // benchmark reports processor time rather than time on the clock, which on a shared machine says
-// little, collects garbage as seldom as the command does, and tells the most memory that the
+// little, collects garbage about as seldom as the command does, and tells the most memory that the
 // process has held.
 func benchmark(b *testing.B, profile string) {
 	p, err := generate.FindProfile(profile)
