@@ -2,10 +2,16 @@ package shardstore
 
 import (
 	"fmt"
+	"hash/fnv"
 	"reflect"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -68,4 +74,159 @@ func valueText(v reflect.Value) string {
 		return "set"
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// tell makes of an exchange what a story may tell of it: what was asked for with which arguments,
+// what the answer was, and which documents it brought. The sites that a write passes name its
+// session.
+func tell(x *env.Exchange) (told *trace.ExchangedEvent, about string) {
+	asked, ok := x.Request.(*rpc.Envelope)
+	if !ok || !worthTelling(x, asked.Body) {
+		return nil, ""
+	}
+	e := &trace.ExchangedEvent{
+		Peer: string(x.From), NS: subject(asked.Body), Request: nameOf(asked.Body),
+		Arguments: argumentsText(asked.Body), Arrived: int64(x.Began),
+	}
+	switch said, _ := x.Reply.(*rpc.Envelope); {
+	case x.Err != nil:
+		e.Answer = x.Err.Error()
+	case said != nil && said.Err != nil:
+		e.Answer = said.Err.Error()
+	case said != nil:
+		e.Answer, e.Carried = messageText(said.Body), carried(said.Body)
+	}
+	return e, sessionOf(asked.Body)
+}
+
+// sessionOf is the session of a write, empty for none.
+func sessionOf(body env.Message) string {
+	f := reflect.ValueOf(body).Elem().FieldByName("Session")
+	if !f.IsValid() {
+		return ""
+	}
+	session, _ := f.Interface().(command.Session)
+	return session.ID
+}
+
+// worthTelling leaves out what is asked all the time and decides nothing, and what routers are
+// asked by clients, which the history has.
+func worthTelling(x *env.Exchange, body env.Message) bool {
+	switch body.(type) {
+	case *command.Hello, *command.Audit, *command.ShardingStatistics, *command.AppendOplogNote,
+		*command.GetRoutingTable, *command.ReadCatalog, *command.LogChange, *command.KillCursors,
+		*command.NextChanges, *command.ReadChanges:
+		return false
+	}
+	return !strings.HasPrefix(string(x.To), "router.") || strings.HasPrefix(string(x.From),
+		"operator.")
+}
+
+// messageText is a message by its name and its fields.
+func messageText(m env.Message) string {
+	if w, ok := m.(*command.Written); ok {
+		return writtenText(w)
+	}
+	text := argumentsText(m)
+	if text == "" && reflect.Indirect(reflect.ValueOf(m)).NumField() > 0 {
+		text = "of nothing"
+	}
+	return strings.TrimSpace(nameOf(m) + " " + text)
+}
+
+// writtenText is the answer to a write, in the words of what judges it.
+func writtenText(w *command.Written) string {
+	text := fmt.Sprintf("n %d, modified %d", w.N, w.Modified)
+	if w.Upserted {
+		text += ", upserted"
+	}
+	if w.Retried {
+		text += ", found on record as executed before"
+	}
+	if w.ConcernError != "" {
+		text += ", not confirmed: " + w.ConcernError
+	}
+	return text
+}
+
+// argumentsText is the fields of a message that say something in a few words; the collection is
+// told anyway.
+func argumentsText(m env.Message) string {
+	v := reflect.Indirect(reflect.ValueOf(m))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	var all []string
+	for f, value := range v.Fields() {
+		if f.IsExported() && f.Name != "NS" && f.Name != "UUID" {
+			if text := argumentText(f.Name, value); text != "" {
+				all = append(all, text)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func argumentText(name string, v reflect.Value) string {
+	switch one := v.Interface().(type) {
+	case command.Placement:
+		return placementText(one)
+	case command.Session:
+		if one.ID == "" {
+			return ""
+		}
+		return fmt.Sprintf("session %s, transaction %d, statement %d", one.ID, one.Txn, one.Stmt)
+	case catalog.Version:
+		return name + " " + one.String()
+	case bson.Raw, command.WriteConcern:
+		return ""
+	case bool:
+		if !one {
+			return ""
+		}
+		return name
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return fmt.Sprintf("%s (%d)", name, v.Len())
+	case reflect.Struct, reflect.Pointer, reflect.Interface:
+		return ""
+	}
+	if v.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s %v", name, v.Interface())
+}
+
+// placementText is the version that a request comes with.
+func placementText(p command.Placement) string {
+	switch {
+	case p.Database:
+		return "version of the database " + p.Shard.String()
+	case p.Versioned:
+		return "version " + p.Shard.String()
+	}
+	return "without a version"
+}
+
+// carried are the documents that the answer to a clone or a catch-up brings.
+func carried(m env.Message) (all []trace.Carried) {
+	var docs []bson.Raw
+	switch reply := m.(type) {
+	case *command.Mods:
+		for _, id := range reply.Deletes {
+			all = append(all, trace.Carried{DocID: id})
+		}
+		docs = reply.Reloads
+	case *command.Page:
+		docs = reply.Docs
+	}
+	for _, doc := range docs {
+		if id, err := byID.Of(doc); err == nil {
+			hash := fnv.New64a()
+			hash.Write(doc)
+			all = append(all, trace.Carried{DocID: string(id), Hash: max(hash.Sum64(), 1)})
+		}
+	}
+	return all
 }

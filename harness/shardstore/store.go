@@ -50,7 +50,7 @@ var description = &target.Description{
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
-		Witness: witness, Classify: classifier, Names: classes,
+		Witness: witness, Tell: tell, Classify: classifier, Names: classes,
 		Describe: answerText, Codec: codec.BSON,
 		Role:       faults.RoleOf,
 		Repeatable: faults.MayDouble,
