@@ -30,6 +30,11 @@ type slice struct {
 	indexed bool
 	// lastBelief are the positions at which nodes learnt last of who owns what.
 	lastBelief map[int]bool
+	// during is the migration that changed on a node while it was at a request, by the position of
+	// the exchange.
+	during map[int]string
+	// commands are the exchanges in which the writes of the catalog were asked for, by position.
+	commands map[int]int
 	// chosen says how much the events of the slice matter, by position; done which causes were
 	// followed already.
 	chosen map[int]Weight
@@ -47,6 +52,8 @@ func newSlice(r Run, about Contradiction) *slice {
 		done:    map[string]bool{},
 
 		lastBelief: map[int]bool{},
+		during:     map[int]string{},
+		commands:   map[int]int{},
 	}
 	s.from, s.to = s.window()
 	s.attribute()
@@ -115,6 +122,7 @@ func (s *slice) follow() {
 	s.followDocuments()
 	s.followCursors()
 	s.followMajorities()
+	s.followExchanges()
 }
 
 // explain follows what one event names.
@@ -185,6 +193,9 @@ func (s *slice) migration(id string) {
 	for i := range s.events[:s.horizon+1] {
 		e := &s.events[i]
 		if w := partWeight(e, id); w > 0 {
+			if len(s.docs) == 0 && namesIt(s.about.Text, id) {
+				w = Close // the contradiction is how far the parties were
+			}
 			s.choose(i, w)
 			if first < 0 {
 				first = i
@@ -203,6 +214,7 @@ func (s *slice) migration(id string) {
 	for _, set := range sets {
 		s.disturbances(set, first, last)
 	}
+	s.successions(sets, first, last, id)
 	s.writes(first, last)
 	s.request(first)
 }
