@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
@@ -27,12 +26,20 @@ func (s *slice) followExchanges() {
 			}
 		case s.chosen[i] == Must:
 			s.served(i)
+			if e.Kind == trace.DonorAdvanced || e.Kind == trace.DecisionMade {
+				s.calls(i)
+			}
+		case e.Decision() == trace.Aborted:
+			s.calls(i)
 		}
 	}
 	for _, op := range s.ops {
 		s.attempts(op)
 	}
 	s.carriers()
+	if strings.Contains(s.about.Text, "session") {
+		s.handovers()
+	}
 }
 
 // changesCatalog says whether an event is a write of the catalog.
@@ -88,6 +95,88 @@ func (s *slice) requests(i int) (during []int, before int) {
 	return during, before
 }
 
+// calls follows what a party to a migration had asked last when an event happened there: what it
+// was answered, and what it took for a failure.
+func (s *slice) calls(i int) {
+	e := &s.events[i]
+	if e.Migration() == "" {
+		return
+	}
+	answered := s.last(i, func(x *trace.Event) bool {
+		asked, _ := x.Said()
+		return x.Peer == e.Node && ofMigration(asked) == e.Migration() && !polls(x) && !pulls(asked)
+	})
+	failed := s.last(i, func(x *trace.Event) bool {
+		return x.Kind == trace.CallEnded && x.Node == e.Node && x.NS != "" && x.NS == s.nsOf(e) &&
+			x.At >= e.At-causeTime && x.Code() != "" && x.Asked() != "GetRoutingTable"
+	})
+	if answered >= 0 {
+		s.choose(answered, Close)
+	}
+	if failed < 0 {
+		return
+	}
+	if answered >= 0 {
+		_, answer := s.events[answered].Said()
+		if s.events[answered].Arrived() >= s.events[failed].Sent() &&
+			strings.HasPrefix(answer, s.events[failed].Code()) {
+			return // it is what was answered
+		}
+	}
+	s.choose(failed, Close)
+}
+
+// nsOf is the collection of an event, or that of its migration.
+func (s *slice) nsOf(e *trace.Event) string {
+	for i := range s.events {
+		if m := &s.events[i]; e.NS == "" && m.Kind == trace.MigrationRequested &&
+			m.Migration() == e.Migration() {
+			return m.NS
+		}
+	}
+	return e.NS
+}
+
+// handoversTold is how many requests are told by which session history came over.
+const handoversTold = 3
+
+// handovers follows the requests by which the migrations of the slice hand session history over:
+// those that bring some, or else the first.
+func (s *slice) handovers() {
+	var all, brings []int
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		x := &s.events[i]
+		asked, answer := x.Said()
+		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(asked)] {
+			continue
+		}
+		all = append(all, i)
+		if !strings.Contains(asked+answer, "Stmts (0)") {
+			brings = append(brings, i)
+		}
+	}
+	if len(brings) == 0 {
+		brings = all[:min(1, len(all))]
+	}
+	for _, i := range brings[max(0, len(brings)-handoversTold):] {
+		s.choose(i, Close)
+	}
+}
+
+// namesStatement says whether the contradiction names the transaction of a statement.
+func (s *slice) namesStatement(e *trace.Event) bool {
+	return namesIt(s.about.Text, fmt.Sprintf("transaction %d of session %s", e.Txn(), e.Session()))
+}
+
+// handedBy is the migration, or the movePrimary, for which session history is handed over.
+func handedBy(asked string) string {
+	if move, is := strings.CutPrefix(asked, "Move "); is {
+		id, _, _ := strings.Cut(move, ",")
+		return id
+	}
+	return ofMigration(asked)
+}
+
 // concern says whether what happens in an event may be done for the request of an exchange.
 func concern(x, e *trace.Event) bool {
 	asked, _ := x.Said()
@@ -141,11 +230,22 @@ func (s *slice) attempts(op *histories.Op) {
 		}
 		asked, _ := x.Said()
 		if strings.Contains(asked, fmt.Sprintf("session client.%d/", op.Client)) &&
-			told < attemptsTold {
+			told < attemptsTold && !s.plain(i) {
 			s.choose(i, Close)
 			told++
 		}
 	}
+}
+
+// plain says whether a write was let in at once with the version that its shard had, as usual.
+func (s *slice) plain(i int) bool {
+	x := &s.events[i]
+	asked, answer := x.Said()
+	_, attached, _ := strings.Cut(asked, "version ")
+	attached, _, _ = strings.Cut(attached, ", ")
+	return s.ownVersion(i, asked) == "; the shard's own is "+attached &&
+		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
+		detour(x)+s.repeated(i) == ""
 }
 
 // carriers follows the answers that brought a document to the recipient of a migration of the
@@ -168,174 +268,4 @@ func (s *slice) brought(x *trace.Event) (all []trace.Carried) {
 		}
 	}
 	return all
-}
-
-// exchange tells what was asked and answered, in one moment or, if something may have happened
-// meanwhile, in two.
-func (s *slice) exchange(i int) []Moment {
-	x := &s.events[i]
-	asked, answer := x.Said()
-	request := x.Asked()
-	if x.NS != "" {
-		request += " of " + x.NS
-	}
-	if asked != "" {
-		request += " (" + asked + s.ownVersion(i, asked) + ")"
-	}
-	if id := ofMigration(asked); s.during[i] != "" && id != "" && id != s.during[i] {
-		request += ", of another migration than " + s.during[i]
-	}
-	if documents := s.documentsText(i); documents != "" {
-		answer = documents
-	}
-	answer += detour(x)
-	m := Moment{
-		At: x.Arrived(), Weight: s.chosen[i],
-		Text: fmt.Sprintf("%s asks %s: %s%s", x.Peer, x.Node, request, s.repeated(i)),
-	}
-	switch lasted := x.At-x.Arrived() >= int64(roundedTo); {
-	case !lasted:
-		m.Text += " → " + answer
-	case len(answer) <= shortAnswer || m.Weight < Close:
-		m.Text += fmt.Sprintf(" → %s at %s", answer, time.Duration(x.At).Round(roundedTo))
-	default:
-		return []Moment{m, {
-			At: x.At, Weight: m.Weight, answer: true,
-			Text: fmt.Sprintf("%s answers %s of %s: %s", x.Node, x.Asked(), x.Peer, answer),
-		}}
-	}
-	return []Moment{m}
-}
-
-// commandText says for whom the config server has changed the catalog.
-func (s *slice) commandText(i int) string {
-	j, known := s.commands[i]
-	if !known {
-		return ""
-	}
-	x := &s.events[j]
-	asked, answer := x.Said()
-	text := fmt.Sprintf(", for %s of %s", x.Asked(), x.Peer)
-	if asked != "" {
-		text += " (" + asked + ")"
-	}
-	if answer == "Done" {
-		return text
-	}
-	return text + " → " + answer
-}
-
-// shortAnswer is how long an answer may be that is told with its request although it came later.
-const shortAnswer = 30
-
-// roundedTo is how exactly times are told.
-const roundedTo = 10 * time.Microsecond
-
-// ownVersion is the placement that a shard had itself when a request with one, or without, came,
-// and the last that it had before it answered.
-func (s *slice) ownVersion(i int, asked string) string {
-	x := &s.events[i]
-	if !strings.Contains(asked, "version ") && !strings.Contains(asked, "without a version") {
-		return ""
-	}
-	was, is, since := "unknown", "unknown", int64(0)
-	for j := range s.events[:i] {
-		e := &s.events[j]
-		switch {
-		case e.Node != x.Node || e.NS != x.NS ||
-			e.Kind != trace.MetadataInstalled && e.Kind != trace.MetadataCleared:
-		case e.At <= x.Arrived():
-			was, is = believed(e), believed(e)
-		case is != believed(e):
-			is, since = believed(e), e.At
-		}
-	}
-	if is == was {
-		return "; the shard's own is " + was
-	}
-	return fmt.Sprintf("; the shard's own is %s, and %s since %s",
-		was, is, time.Duration(since).Round(roundedTo))
-}
-
-// believed is the version that a node has from an event on.
-func believed(e *trace.Event) string { return cmp.Or(e.Version(), "unknown") }
-
-// detour tells the way of a request past failpoint sites if it passed one of them again; empty for
-// a straight way.
-func detour(x *trace.Event) string {
-	var seen []string
-	text, again := "; it passed ", false
-	for n, p := range x.Passed() {
-		switch {
-		case slices.Contains(seen, p.Site):
-			again = true
-			seen = nil
-			text += fmt.Sprintf("; at %s again ", time.Duration(p.At).Round(roundedTo))
-		case n > 0:
-			text += ", "
-		}
-		seen = append(seen, p.Site)
-		text += p.Site
-	}
-	if !again {
-		return ""
-	}
-	return text
-}
-
-// documentsText are the documents that an answer brings: those of the contradiction, and how many
-// others; empty when it brings none of those.
-func (s *slice) documentsText(i int) string {
-	x := &s.events[i]
-	var texts []string
-	mine := s.brought(x)
-	for _, c := range mine {
-		n := slices.IndexFunc(s.docs, func(d document) bool { return d.id == c.DocID })
-		d := s.docs[n]
-		text := documentName(d) + " = " + s.state(d, c.Hash)
-		if c.Hash == 0 {
-			text = documentName(d) + " is deleted"
-		}
-		if !s.arrived(i, d, c.Hash) {
-			text += ", which " + setOf(x.Peer) + " does not write"
-		}
-		texts = append(texts, text)
-	}
-	if more := len(x.Carried()) - len(mine); more > 0 && len(mine) > 0 {
-		texts = append(texts, counted(more, "other"))
-	}
-	return strings.Join(texts, "; ")
-}
-
-// arrived says whether the set that asked for a document has written it in that state before the
-// contradiction.
-func (s *slice) arrived(i int, d document, hash uint64) bool {
-	to := setOf(s.events[i].Peer)
-	for j := range s.events[:min(s.horizon+1, len(s.events))] {
-		e := &s.events[j]
-		if e.Kind == trace.Applied && e.Shard == to && e.NS == d.ns && e.DocID == d.id &&
-			e.Hash == hash && e.At >= s.events[i].Arrived() {
-			return true
-		}
-	}
-	return false
-}
-
-// repeated says of a request that it had been made before: then its answer was lost, or it came
-// twice.
-func (s *slice) repeated(i int) string {
-	x := &s.events[i]
-	asked, _ := x.Said()
-	for j := range s.events[:i] {
-		e := &s.events[j]
-		if before, _ := e.Said(); e.Kind == trace.Exchanged && e.Node == x.Node &&
-			e.Asked() == x.Asked() && before == asked && !polls(x) && asked != "" {
-			text := ", as before at " + time.Duration(e.Arrived()).Round(roundedTo).String()
-			if !slices.Equal(e.Carried(), x.Carried()) {
-				text += ", when the answer brought other documents"
-			}
-			return text
-		}
-	}
-	return ""
 }

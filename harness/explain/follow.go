@@ -275,7 +275,8 @@ func (s *slice) followNamed() {
 		case trace.MigrationEnded:
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
 		case trace.Executed:
-			if i <= s.horizon && s.keyed(e) && namesIt(s.about.Text, e.Session()) {
+			if i <= s.horizon && (s.keyed(e) && namesIt(s.about.Text, e.Session()) ||
+				len(s.docs) == 0 && e.Actor == trace.User && s.namesStatement(e)) {
 				s.choose(i, Close)
 			}
 		}

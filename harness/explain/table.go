@@ -71,7 +71,7 @@ func (s *slice) rewritten(i int) string {
 	if len(texts) == 0 {
 		return Sentence(e)
 	}
-	return "config writes " + e.Why() + ": " + strings.Join(texts, "; ")
+	return "config writes " + e.Why() + ": " + strings.Join(texts, "; ") + s.handedOver(e)
 }
 
 // differences are what a chunk was before, in the fields that the contradiction is about.

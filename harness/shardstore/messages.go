@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -188,7 +189,11 @@ func argumentText(name string, v reflect.Value) string {
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
-		return fmt.Sprintf("%s (%d)", name, v.Len())
+		text := fmt.Sprintf("%s (%d)", name, v.Len())
+		if stmts, are := v.Interface().([]oplog.Stmt); are && len(stmts) > 0 {
+			text += " " + statementsText(stmts)
+		}
+		return text
 	case reflect.Struct, reflect.Pointer, reflect.Interface:
 		return ""
 	}
@@ -196,6 +201,22 @@ func argumentText(name string, v reflect.Value) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %v", name, v.Interface())
+}
+
+// statementsTold is how many statements of session history are named.
+const statementsTold = 4
+
+// statementsText names the first statements of session history.
+func statementsText(stmts []oplog.Stmt) string {
+	var all []string
+	for _, st := range stmts[:min(statementsTold, len(stmts))] {
+		all = append(all, fmt.Sprintf("statement %d of transaction %d of %s", st.ID, st.Txn,
+			st.Session))
+	}
+	if len(stmts) > statementsTold {
+		all = append(all, "…")
+	}
+	return strings.Join(all, " and ")
 }
 
 // placementText is the version that a request comes with.
