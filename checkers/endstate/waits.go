@@ -41,7 +41,7 @@ func (w *Wait) String() string {
 // rests says whether the task sleeps between two looks at something, at nobody's request: nothing
 // has to come to an end for it.
 func (w *Wait) rests() bool {
-	return strings.HasPrefix(w.Doing, "is sleeping") && !w.Serves && w.About == "" && w.Told == ""
+	return strings.HasPrefix(w.Doing, "is sleeping") && !w.Serves && w.About == ""
 }
 
 // toldIn says whether a line of a chain tells the wait.

@@ -21,7 +21,8 @@ func (s *slice) followExchanges() {
 		e := &s.events[i]
 		switch {
 		case changesCatalog(e):
-			if s.chosen[i] >= Close && (movedBy(e) == "" || len(s.docs) == 0) {
+			if s.chosen[i] == Must && len(s.docs) == 0 ||
+				s.chosen[i] == Close && movedBy(e) == "" {
 				s.command(i)
 			}
 		case s.chosen[i] == Must:
@@ -39,6 +40,40 @@ func (s *slice) followExchanges() {
 	s.carriers()
 	if strings.Contains(s.about.Text, "session") {
 		s.handovers()
+	}
+	if len(s.docs) == 0 {
+		s.named()
+	}
+}
+
+// named follows the last request of each kind that the contradiction names, and what a shard that
+// cuts chunks had last been told about whether it may.
+func (s *slice) named() {
+	last := map[string]int{}
+	var names []string
+	open := strings.Contains(s.about.Text, "not finished")
+	for i := range s.events {
+		x := &s.events[i]
+		if x.Kind != trace.Exchanged || x.At > s.to && !open {
+			continue
+		}
+		if _, known := last[x.Asked()]; !known {
+			names = append(names, x.Asked())
+		}
+		last[x.Asked()] = i
+	}
+	for _, name := range names {
+		if len(name) > len("GetMore") && namesIt(s.about.Text, name) {
+			s.choose(last[name], Close)
+		}
+	}
+	for _, i := range s.positions() {
+		if e := &s.events[i]; e.Kind == trace.SplitMade && s.chosen[i] == Must {
+			s.chooseLast(i, Close, func(x *trace.Event) bool {
+				return x.Kind == trace.Exchanged && x.Peer == e.Peer && x.NS == e.NS &&
+					x.Asked() == "GetSplitPolicy"
+			})
+		}
 	}
 }
 

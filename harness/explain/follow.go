@@ -108,7 +108,9 @@ func (s *slice) once(what string) bool {
 // follow chooses the slice: from the contradiction backwards.
 func (s *slice) follow() {
 	for i := range s.events {
-		if slices.Contains(s.about.Steps, s.events[i].Step) {
+		// What was said has the step of the event before it.
+		if slices.Contains(s.about.Steps, s.events[i].Step) &&
+			s.events[i].Kind != trace.Exchanged {
 			s.choose(i, Must)
 			s.explain(i)
 		}
@@ -117,6 +119,11 @@ func (s *slice) follow() {
 		s.choose(t.at, Must)
 		s.explain(t.at)
 		s.migration(t.migration)
+		if s.events[t.at].Kind == trace.Majority {
+			s.chooseLast(t.at, Close, func(e *trace.Event) bool {
+				return e.Kind == trace.CatalogWritten && e.NS == t.doc.ns
+			})
+		}
 	}
 	s.followNamed()
 	s.followDocuments()
@@ -319,13 +326,6 @@ func (s *slice) followDocuments() {
 		}
 	}
 	s.origins()
-}
-
-// keyed says whether an event is about the key of one of the documents.
-func (s *slice) keyed(e *trace.Event) bool {
-	return slices.ContainsFunc(s.docs, func(d document) bool {
-		return d.ns == e.NS && d.key == e.Key
-	})
 }
 
 // placementWeight is how much a write of the catalog matters to a document that it leaves intact.

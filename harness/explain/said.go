@@ -59,10 +59,10 @@ func (s *slice) commandText(i int) string {
 	if asked != "" {
 		text += " (" + asked + ")"
 	}
-	if answer == "Done" {
-		return text
+	if code, _, told := strings.Cut(answer, ": "); told && !strings.Contains(code, " ") {
+		return text + " → " + answer // it is refused
 	}
-	return text + " → " + answer
+	return text
 }
 
 // shortAnswer is how long an answer may be that is told with its request although it came later.

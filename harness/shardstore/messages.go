@@ -128,11 +128,7 @@ func messageText(m env.Message) string {
 	if w, ok := m.(*command.Written); ok {
 		return writtenText(w)
 	}
-	text := argumentsText(m)
-	if text == "" && reflect.Indirect(reflect.ValueOf(m)).NumField() > 0 {
-		text = "of nothing"
-	}
-	return strings.TrimSpace(nameOf(m) + " " + text)
+	return strings.TrimSpace(nameOf(m) + " " + fieldsText(m, "not "))
 }
 
 // writtenText is the answer to a write, in the words of what judges it.
@@ -150,19 +146,27 @@ func writtenText(w *command.Written) string {
 	return text
 }
 
-// argumentsText is the fields of a message that say something in a few words; the collection is
-// told anyway.
-func argumentsText(m env.Message) string {
+// argumentsText is the arguments of a request that say something in a few words.
+func argumentsText(m env.Message) string { return fieldsText(m, "") }
+
+// fieldsText is the fields of a message that say something in a few words, and, behind a word for
+// it, those that are false. The collection is told anyway, and versions have its epoch.
+func fieldsText(m env.Message, isFalse string) string {
 	v := reflect.Indirect(reflect.ValueOf(m))
 	if v.Kind() != reflect.Struct {
 		return ""
 	}
 	var all []string
 	for f, value := range v.Fields() {
-		if f.IsExported() && f.Name != "NS" && f.Name != "UUID" {
-			if text := argumentText(f.Name, value); text != "" {
-				all = append(all, text)
-			}
+		if !f.IsExported() || f.Name == "NS" || f.Name == "UUID" || f.Name == "Epoch" {
+			continue
+		}
+		text := argumentText(f.Name, value)
+		if value.Kind() == reflect.Bool && !value.Bool() && isFalse != "" {
+			text = isFalse + f.Name
+		}
+		if text != "" {
+			all = append(all, text)
 		}
 	}
 	return strings.Join(all, ", ")
@@ -194,7 +198,12 @@ func argumentText(name string, v reflect.Value) string {
 			text += " " + statementsText(stmts)
 		}
 		return text
-	case reflect.Struct, reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
+		if set := v.Elem(); set.IsValid() && set.Kind() != reflect.Struct {
+			return fmt.Sprintf("%s %v", name, set.Interface())
+		}
+		return ""
+	case reflect.Struct, reflect.Interface:
 		return ""
 	}
 	if v.IsZero() {

@@ -95,7 +95,7 @@ func TestTell(t *testing.T) {
 	}{
 		{&command.TransferMods{Session: "a_b_a/1/1", Number: 3},
 			&command.Mods{Deletes: []string{"x"}, Reloads: []bson.Raw{doc(7)}}, nil, "a.0",
-			"Session a_b_a/1/1, Number 3 → Mods Deletes (1), Reloads (1), 2 documents"},
+			"Session a_b_a/1/1, Number 3 → Mods Deletes (1), Reloads (1), not More, 2 documents"},
 		{&command.Delete{NS: "test.docs", Session: session},
 			&command.Written{N: 1}, nil, "a.0",
 			"session client.2/1, transaction 4, statement 1, without a version → " +
@@ -104,7 +104,7 @@ func TestTell(t *testing.T) {
 			&command.Written{N: 1, Retried: true}, nil, "a.0",
 			"version 0|0|| → n 1, modified 0, found on record as executed before"},
 		{&command.RangeTaskOp{Op: "ready"}, &command.RangeTaskReply{}, nil, "a.0",
-			"Op ready → RangeTaskReply of nothing"},
+			"Op ready → RangeTaskReply not Found"},
 		{&command.StepDown{}, nil, errcode.New(errcode.BadValue, "no"), "a.0", " → BadValue: no"},
 		{&command.Hello{}, &command.HelloReply{}, nil, "a.0", ""},
 		{&command.Find{}, &command.Batch{}, nil, "router.0", ""},

@@ -55,7 +55,11 @@ var description = &target.Description{
 		Role:       faults.RoleOf,
 		Repeatable: faults.MayDouble,
 	},
-	Parked: func(task string) bool { return strings.Contains(task, ": journal is parked") },
+	Parked: func(task string) bool {
+		return strings.Contains(task, ": journal is parked") ||
+			strings.HasSuffix(task, ": balancer is parked") || // which is off
+			strings.HasSuffix(task, ": balancer is parked after balancer.sleep")
+	},
 }
 
 // Nodes lists the members of the config server, those of the shards, and the routers.
