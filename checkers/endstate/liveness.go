@@ -67,7 +67,8 @@ func (p *Progress) because(chain []string) []string {
 	because = append(because, chain...)
 	var others []string
 	for i := range p.Waiting {
-		if w := &p.Waiting[i]; !w.Idle && !slices.ContainsFunc(chain, w.toldIn) {
+		w := &p.Waiting[i]
+		if !w.Idle && !w.rests() && !slices.ContainsFunc(chain, w.toldIn) {
 			others = append(others, "also left: "+w.brief())
 		}
 	}

@@ -38,6 +38,12 @@ func (w *Wait) String() string {
 	return text
 }
 
+// rests says whether the task sleeps between two looks at something, at nobody's request: nothing
+// has to come to an end for it.
+func (w *Wait) rests() bool {
+	return strings.HasPrefix(w.Doing, "is sleeping") && !w.Serves && w.About == ""
+}
+
 // toldIn says whether a line of a chain tells the wait.
 func (w *Wait) toldIn(line string) bool { return strings.TrimLeft(line, arrow) == w.String() }
 

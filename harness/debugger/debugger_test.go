@@ -52,7 +52,7 @@ func TestWalk(t *testing.T) {
 	s := New(filmed(t))
 	for _, c := range []struct{ line, want string }{
 		{"", "starts"}, {"next migration-requested", "is requested"},
-		{"who 5", "k=5  catalog: shard-b"}, {"next catalog-written", "config: move shard-b/1/1"},
+		{"who 5", "k=5  catalog: shard-b"}, {"next catalog-written", "config writes move shard-b/1/1"},
 		{"next majority", "majority"}, {"who 5", "k=5  catalog: shard-a"}, {
 			"show migration shard-b/1/1", "donor     kCommittingOnConfig",
 		}, {"show catalog", "[4, MaxKey)"},

@@ -13,9 +13,10 @@ import (
 // codeLines is how many places in the code a failure block has.
 const codeLines = 4
 
-// CodeLines are where in the code a failure came about: what servers wrote of the document on their
-// own, what changed who owns it, and the failpoints at which faults happened, the last ones of the
-// story. It needs a run made with Options.Places.
+// CodeLines are where in the code a failure came about: what the contradiction consists of, what
+// servers wrote of the document on their own, what changed who owns it, and the failpoints at which
+// a step failed or a node crashed, the last ones of the story. It needs a run made with
+// Options.Places.
 func CodeLines(r *runner.Result) (lines []string) {
 	s := StoryOf(r)
 	if s == nil || len(r.Places) == 0 {
@@ -24,7 +25,7 @@ func CodeLines(r *runner.Result) (lines []string) {
 	for i := len(s.Moments) - 1; i >= 0 && len(lines) < codeLines; i-- {
 		m := &s.Moments[i]
 		at, found := slices.BinarySearchFunc(r.Events, m.Step, byStep)
-		if !found || !tellsCode(&r.Events[at]) || len(r.Places[m.Step]) == 0 {
+		if !found || len(r.Places[m.Step]) == 0 || !tellsCode(r.Events[at:], m.Weight == Must) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("step %d, %s: %s",
@@ -45,11 +46,12 @@ func CodeAt(r *runner.Result) (at string) {
 	written := false
 	for i := range s.Moments {
 		n, found := slices.BinarySearchFunc(r.Events, s.Moments[i].Step, byStep)
-		if !found || !tellsCode(&r.Events[n]) || len(r.Places[r.Events[n].Step]) == 0 {
+		if !found || !tellsCode(r.Events[n:], s.Moments[i].Weight == Must) ||
+			len(r.Places[r.Events[n].Step]) == 0 {
 			continue
 		}
 		place := r.Places[r.Events[n].Step]
-		applied := r.Events[n].Kind == trace.Applied
+		applied := r.Events[n].Kind == trace.Applied && r.Events[n].Actor != trace.User
 		if written && !applied {
 			continue
 		}
@@ -61,15 +63,24 @@ func CodeAt(r *runner.Result) (at string) {
 
 func byStep(e trace.Event, step uint64) int { return int(int64(e.Step) - int64(step)) }
 
-// tellsCode says whether the code that emitted an event may be what is wrong.
-func tellsCode(e *trace.Event) bool {
-	switch e.Kind {
+// tellsCode says whether the code that emitted the first of the events may be what is wrong. Of a
+// fault that hits no task, its place is only where some task happened to be.
+func tellsCode(events []trace.Event, must bool) bool {
+	switch e := &events[0]; e.Kind {
 	case trace.Applied:
-		return e.Actor != trace.User && e.Actor != trace.System
-	case trace.PointHit, trace.CatalogWritten, trace.Fault:
-		return true
+		return must || e.Actor != trace.User && e.Actor != trace.System
+	case trace.CatalogWritten:
+		return must || e.Why() != "shardCollection" // which begins most runs
+	case trace.PointHit:
+		return e.StepFailed()
+	case trace.Fault:
+		return len(events) > 1 && events[1].Kind == trace.PointHit &&
+			(events[1].StepFailed() || strings.Contains(e.FaultKind(), "crash"))
+	case trace.Majority, trace.Writable, trace.Elected, trace.SteppedDown, trace.RolledBack,
+		trace.NodeUp, trace.NodeDown, trace.Repair:
+		return false
 	}
-	return false
+	return must
 }
 
 func kindText(e *trace.Event) string {

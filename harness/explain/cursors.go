@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -35,10 +36,50 @@ func readsFor(op *histories.Op, e *trace.Event) bool {
 	return whole || e.Min == string(key.Int(op.Key)) && e.Max == string(key.Int(op.To))
 }
 
+// stillRead names the cursors that are open on a node and may return a document that it deletes as
+// an orphan there; empty for none. Queries that keep nothing from deletion do not count.
+func (s *slice) stillRead(i int) string {
+	of := &s.events[i]
+	if of.Actor != trace.RangeDeleter {
+		return ""
+	}
+	var sees, open []string
+	for j := range s.events[:i] {
+		e := &s.events[j]
+		if e.Node != of.Node {
+			continue
+		}
+		switch {
+		case e.Kind == trace.CursorOpened && e.NS == of.NS && owns(e.Chunks, of.Key):
+			sees = append(sees, e.Cursor())
+		case e.CursorState() == trace.CursorLives && len(e.Chunks) > 0 &&
+			slices.Contains(sees, e.Cursor()):
+			open = append(open, e.Cursor())
+		case e.Kind == trace.CursorClosed, e.Kind == trace.CursorAnswered &&
+			e.CursorState() != trace.CursorLives:
+			open = slices.DeleteFunc(open, func(c string) bool { return c == e.Cursor() })
+		case e.Kind == trace.NodeDown:
+			open = nil
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	slices.Reverse(open)
+	return ", although it may be returned by " + strings.Join(FirstLines(open, cursorsTold), ", ") +
+		", open on it"
+}
+
+// cursorsTold is how many cursors are named.
+const cursorsTold = 3
+
+func owns(chunks []trace.Chunk, k string) bool {
+	return slices.ContainsFunc(chunks, func(c trace.Chunk) bool { return c.Min <= k && k < c.Max })
+}
+
 // sees says whether a cursor may return one of the documents, rightly or not.
 func (s *slice) sees(i int, e *trace.Event) bool {
 	return slices.ContainsFunc(s.docs, func(d document) bool {
-		return s.held(d, e.Shard, i) != 0 || slices.ContainsFunc(e.Chunks,
-			func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
+		return s.held(d, e.Shard, i) != 0 || owns(e.Chunks, d.key)
 	})
 }

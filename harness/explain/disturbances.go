@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -18,6 +19,16 @@ func (s *slice) disturbances(set string, first, last int) {
 		}
 	}
 	s.lasting(set, first)
+}
+
+// successions are the new primaries of the replica sets of a migration while it ran: where the
+// contradiction is how far its parties were, these had to go on.
+func (s *slice) successions(sets []string, first, last int, id string) {
+	for i := first; i <= last && len(s.docs) == 0 && namesIt(s.about.Text, id); i++ {
+		if e := &s.events[i]; e.Kind == trace.Elected && slices.Contains(sets, e.Shard) {
+			s.choose(i, Close)
+		}
+	}
 }
 
 // causeTime is how long before an election its cause is looked for.
@@ -97,8 +108,18 @@ func chanceWeight(e *trace.Event) Weight {
 		}
 	case e.Question() == sim.Duplicate && e.Place() == replicationClass:
 		return 0
+	case isDelay(e) && time.Duration(e.Answer()) < toldDelay:
+		return 0
 	}
 	return Ambient
+}
+
+// toldDelay is how long a delay is at least that is told.
+const toldDelay = 5 * time.Millisecond
+
+// isDelay says whether chance made something late by its answer.
+func isDelay(e *trace.Event) bool {
+	return e.Question() == sim.Tail || e.Question() == sim.Stall || e.Question() == sim.DiskTail
 }
 
 // replicationClass is the class of the messages within a replica set.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/shardproof/shardproof/harness/rundir"
@@ -74,7 +75,7 @@ func Compare(folder string, r *runner.Result) (*Divergence, error) {
 		Recorded: env.Hash, Now: r.HashText(), RecordedIn: env, Altered: altered,
 	}
 	if !same {
-		d.find(events, r.Events[min(header.Dropped, len(r.Events)):])
+		d.find(emitted(events), emitted(r.Events[min(header.Dropped, len(r.Events)):]))
 	}
 	return d, nil
 }
@@ -93,6 +94,13 @@ func readHistory(folder string, r *runner.Result, same bool) error {
 			len(recorded), len(r.History)),
 		Remedy: "copy the folder again from where it was written",
 	}
+}
+
+// emitted are the events without what was said, which recordings of older builds do not have.
+func emitted(events []trace.Event) []trace.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e trace.Event) bool {
+		return e.Kind == trace.Exchanged
+	})
 }
 
 func (d *Divergence) find(recorded, now []trace.Event) {

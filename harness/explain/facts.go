@@ -171,7 +171,8 @@ func (s *slice) changes(i int) {
 // aboutMigration says whether the contradiction names a migration, whose story it then is.
 func (s *slice) aboutMigration() bool {
 	return slices.ContainsFunc(s.events, func(e trace.Event) bool {
-		return e.Kind == trace.MigrationRequested && namesIt(s.about.Text, e.Migration())
+		return (e.Kind == trace.MigrationRequested || e.Kind == trace.PrimaryMoving) &&
+			namesIt(s.about.Text, e.Migration())
 	})
 }
 

@@ -30,6 +30,11 @@ type slice struct {
 	indexed bool
 	// lastBelief are the positions at which nodes learnt last of who owns what.
 	lastBelief map[int]bool
+	// during is the migration that changed on a node while it was at a request, by the position of
+	// the exchange.
+	during map[int]string
+	// commands are the exchanges in which the writes of the catalog were asked for, by position.
+	commands map[int]int
 	// chosen says how much the events of the slice matter, by position; done which causes were
 	// followed already.
 	chosen map[int]Weight
@@ -47,6 +52,8 @@ func newSlice(r Run, about Contradiction) *slice {
 		done:    map[string]bool{},
 
 		lastBelief: map[int]bool{},
+		during:     map[int]string{},
+		commands:   map[int]int{},
 	}
 	s.from, s.to = s.window()
 	s.attribute()
@@ -101,7 +108,9 @@ func (s *slice) once(what string) bool {
 // follow chooses the slice: from the contradiction backwards.
 func (s *slice) follow() {
 	for i := range s.events {
-		if slices.Contains(s.about.Steps, s.events[i].Step) {
+		// What was said has the step of the event before it.
+		if slices.Contains(s.about.Steps, s.events[i].Step) &&
+			s.events[i].Kind != trace.Exchanged {
 			s.choose(i, Must)
 			s.explain(i)
 		}
@@ -110,11 +119,17 @@ func (s *slice) follow() {
 		s.choose(t.at, Must)
 		s.explain(t.at)
 		s.migration(t.migration)
+		if s.events[t.at].Kind == trace.Majority {
+			s.chooseLast(t.at, Close, func(e *trace.Event) bool {
+				return e.Kind == trace.CatalogWritten && e.NS == t.doc.ns
+			})
+		}
 	}
 	s.followNamed()
 	s.followDocuments()
 	s.followCursors()
 	s.followMajorities()
+	s.followExchanges()
 }
 
 // explain follows what one event names.
@@ -185,6 +200,9 @@ func (s *slice) migration(id string) {
 	for i := range s.events[:s.horizon+1] {
 		e := &s.events[i]
 		if w := partWeight(e, id); w > 0 {
+			if len(s.docs) == 0 && namesIt(s.about.Text, id) {
+				w = Close // the contradiction is how far the parties were
+			}
 			s.choose(i, w)
 			if first < 0 {
 				first = i
@@ -203,6 +221,7 @@ func (s *slice) migration(id string) {
 	for _, set := range sets {
 		s.disturbances(set, first, last)
 	}
+	s.successions(sets, first, last, id)
 	s.writes(first, last)
 	s.request(first)
 }
@@ -263,7 +282,8 @@ func (s *slice) followNamed() {
 		case trace.MigrationEnded:
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
 		case trace.Executed:
-			if i <= s.horizon && s.keyed(e) && namesIt(s.about.Text, e.Session()) {
+			if i <= s.horizon && (s.keyed(e) && namesIt(s.about.Text, e.Session()) ||
+				len(s.docs) == 0 && e.Actor == trace.User && s.namesStatement(e)) {
 				s.choose(i, Close)
 			}
 		}
@@ -306,13 +326,6 @@ func (s *slice) followDocuments() {
 		}
 	}
 	s.origins()
-}
-
-// keyed says whether an event is about the key of one of the documents.
-func (s *slice) keyed(e *trace.Event) bool {
-	return slices.ContainsFunc(s.docs, func(d document) bool {
-		return d.ns == e.NS && d.key == e.Key
-	})
 }
 
 // placementWeight is how much a write of the catalog matters to a document that it leaves intact.

@@ -91,7 +91,11 @@ func StoryLines(r *runner.Result) []string {
 	s := Build(recordOf(r), contradictionOf(r), storyLines)
 	var lines []string
 	for i := range s.Moments {
-		lines = append(lines, momentLine(&s.Moments[i]))
+		line := momentLine(&s.Moments[i])
+		if i > 0 && timeText(&s.Moments[i]) == timeText(&s.Moments[i-1]) {
+			line = fmt.Sprintf(timeColumn+"%s", then, s.Moments[i].Text)
+		}
+		lines = append(lines, line)
 	}
 	if len(lines) == 0 || s.LeftOut+s.Unrelated == 0 {
 		return lines
@@ -147,8 +151,14 @@ func recordOf(r *runner.Result) Run { return Run{Events: r.Events, History: r.Hi
 
 // momentLine is a moment in one line, with its time.
 func momentLine(m *Moment) string {
-	return fmt.Sprintf(timeColumn+"%s", time.Duration(m.At).Round(10*time.Microsecond), m.Text)
+	return fmt.Sprintf(timeColumn+"%s", timeText(m), m.Text)
 }
+
+func timeText(m *Moment) string { return time.Duration(m.At).Round(roundedTo).String() }
+
+// then stands in place of a time that is the same as in the line before: virtual time often stands
+// still while one thing leads to the next.
+const then = "then"
 
 // timeColumn has the time of a moment before its text; storyIndent is where a second line begins.
 const (

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,11 @@ func (s *slice) moments() (all []Moment) {
 			s.chosen[i-1] != 0 {
 			continue // told with its fault
 		}
-		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
+		if e.Kind == trace.Exchanged {
+			all = append(all, s.exchange(i)...)
+			continue
+		}
+		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i) + s.commandText(i)}
 		if m.migration, m.phase = s.phaseOf(e); m.migration != "" && m.Weight < Must {
 			m.Text = m.phase.alone(e, !told[m.migration])
 			told[m.migration] = told[m.migration] || e.Peer != ""
@@ -39,8 +44,24 @@ func (s *slice) moments() (all []Moment) {
 			})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Moment) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortStableFunc(all, func(a, b Moment) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.rank(), b.rank()))
+	})
 	return all
+}
+
+// rank orders what has one time: a request comes before what is done for it, and an operation
+// returns after what it waited for.
+func (m *Moment) rank() int {
+	switch {
+	case m.Op != 0:
+		return 3
+	case m.answer:
+		return 2
+	case m.Step != 0:
+		return 1
+	}
+	return 0
 }
 
 // mark shows where the contradiction was seen when no turn does.
@@ -84,6 +105,9 @@ func (s *slice) sentence(i int) string {
 		return s.counts(i)
 	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
 		return s.cursor(i)
+	case e.Kind == trace.ClusterChanged && e.MaxBytes() == 0 && e.Peer != "" &&
+		strings.Contains(s.about.Text, "at most "):
+		return Sentence(e) + ", without a limit"
 	case s.indexed && (model.Administers(e) || e.Kind == trace.CatalogWritten):
 		return fmt.Sprintf("%s, at index %d", Sentence(e), e.Index)
 	case e.Kind == trace.Fault && i+1 < len(s.events) && s.events[i+1].Kind == trace.PointHit:
@@ -113,7 +137,7 @@ func (s *slice) write(i int) string {
 	case e.Actor == trace.User:
 		return text + ", for a client"
 	case e.For() != "":
-		return text + fmt.Sprintf(", as %s of %s", e.Actor, e.For())
+		return text + fmt.Sprintf(", as %s of %s", e.Actor, e.For()) + s.stillRead(i)
 	}
 	return text
 }
@@ -125,6 +149,9 @@ func (s *slice) placement(e *trace.Event) string {
 		if s.inside(e.NS, c.Min, c.Max) {
 			of = append(of, c)
 		}
+	}
+	if len(e.Chunks) == 0 {
+		return Sentence(e)
 	}
 	text := "config writes " + e.Why() + ": " + chunkText(of)
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
@@ -226,8 +253,31 @@ func (s *slice) background(op *histories.Op) string {
 	return fmt.Sprintf("; the owner, %s, had %s", v.owner, s.state(s.docs[0], v.hash))
 }
 
+// ambientTold is how many circumstances a long story has: more would hide what they surround.
+const ambientTold = 2
+
+// lessAmbient drops the oldest circumstances until so many are left.
+func lessAmbient(all []Moment) []Moment {
+	many := 0
+	for i := range all {
+		if all[i].Weight == Ambient {
+			many++
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m Moment) bool {
+		if m.Weight != Ambient {
+			return false
+		}
+		many--
+		return many >= ambientTold
+	})
+}
+
 // shortenMoments drops the lightest moments, and of those the oldest, until the rest fits.
 func shortenMoments(all []Moment, most int) []Moment {
+	if len(all) > most {
+		all = lessAmbient(all)
+	}
 	if len(all) <= most {
 		return all
 	}

@@ -38,10 +38,10 @@ func answerText(op *histories.Op) string {
 	case op.Result.Found:
 		text += " → acknowledged, replaced " + resultText(&op.Result)
 	case op.Result.Upserted:
-		text += " → acknowledged, found no document"
+		text += " → acknowledged, created: there was none"
 	case kind.Returns &&
 		(kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
-		text += " → acknowledged, found no document"
+		text += " → acknowledged, there was none before"
 	case kind.Shape == opkind.Keyed && !op.Result.Applied:
 		text += " → " + noEffect(kind.Effect)
 	case kind.Shape != opkind.Ranged:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/sim"
 )
 
 // Sentence is an event in one line for people.
@@ -22,7 +21,7 @@ func Sentence(e *trace.Event) string {
 		trace.BalancerDone, trace.BalancerStopped:
 		return balancerText(e)
 	case trace.ClusterChanged:
-		return "config: " + changeText(e)
+		return "config writes: " + changeText(e)
 	case trace.Chance:
 		return chanceText(e)
 	case trace.NodeUp:
@@ -31,6 +30,8 @@ func Sentence(e *trace.Event) string {
 		return e.Node + " crashes"
 	case trace.Elected:
 		return fmt.Sprintf("%s becomes primary of %s, term %d", e.Node, e.Shard, e.Term)
+	case trace.Writable:
+		return e.Node + " accepts writes"
 	case trace.SteppedDown:
 		return fmt.Sprintf("%s is no longer primary of %s", e.Node, e.Shard)
 	case trace.RolledBack:
@@ -64,8 +65,7 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s",
 			e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
-		return "config: " + e.Why() + " " + chunkText(e.Chunks[:min(len(e.Chunks), chunksTold)]) +
-			andMore(len(e.Chunks)-chunksTold)
+		return "config writes " + e.Why() + ": " + writtenText(e)
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
@@ -76,7 +76,7 @@ func Sentence(e *trace.Event) string {
 			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
 		return fmt.Sprintf("%s closes cursor %s", e.Node, e.Cursor())
-	case trace.Answered, trace.CallEnded, trace.CursorAnswered:
+	case trace.Answered, trace.CallEnded, trace.CursorAnswered, trace.Exchanged:
 		return conversationText(e)
 	}
 	return balancingText(e)
@@ -89,6 +89,9 @@ func conversationText(e *trace.Event) string {
 		return fmt.Sprintf("%s learns from %s that cursor %s is gone", e.Node, e.Peer, e.Cursor())
 	case e.Kind == trace.CursorAnswered:
 		return fmt.Sprintf("%s answers %s: cursor %s %s", e.Node, e.Peer, e.Cursor(), e.State())
+	case e.Kind == trace.Exchanged:
+		asked, answer := e.Said()
+		return fmt.Sprintf("%s asks %s: %s (%s) → %s", e.Peer, e.Node, e.Asked(), asked, answer)
 	case e.Kind == trace.Answered && e.Code() != "":
 		return fmt.Sprintf("%s refuses %s of %s with %s", e.Node, e.Asked(), e.Peer, e.Code())
 	case e.Kind == trace.Answered:
@@ -104,7 +107,7 @@ func conversationText(e *trace.Event) string {
 func balancingText(e *trace.Event) string {
 	switch e.Kind {
 	case trace.EntryChanged:
-		return fmt.Sprintf("config: %s changes %s of %s",
+		return fmt.Sprintf("config writes %s: it changes %s of %s",
 			e.Why(), strings.Join(e.Fields(), ", "), cmp.Or(e.Peer, e.NS))
 	case trace.Weighed:
 		what := e.NS
@@ -131,11 +134,23 @@ func balancingText(e *trace.Event) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
 }
 
+// writtenText is what a write of the catalog makes of its chunks, or of the collection if it has
+// none.
+func writtenText(e *trace.Event) string {
+	switch {
+	case len(e.Chunks) > 0:
+		return chunkText(e.Chunks[:min(len(e.Chunks), chunksTold)]) +
+			andMore(len(e.Chunks)-chunksTold)
+	case e.Change() == trace.Dropped:
+		return e.NS + " leaves the catalog"
+	}
+	return "the entry of " + e.NS
+}
+
 // chanceText tells what chance did to a message, or to a node at a place.
 func chanceText(e *trace.Event) string {
 	amount := ""
-	switch e.Question() {
-	case sim.Tail, sim.Stall, sim.DiskTail:
+	if isDelay(e) {
 		amount = " by " + time.Duration(e.Answer()).Round(10*time.Microsecond).String()
 	}
 	if e.Peer == "" {
@@ -152,10 +167,7 @@ func appliedText(e *trace.Event) string {
 		verb = "deletes"
 	}
 	text := fmt.Sprintf("%s %s %s, index %d", e.Node, verb, key.Key(e.Key), e.Index)
-	if e.Actor != trace.User {
-		text += ", for " + onBehalf(e)
-	}
-	return text
+	return text + ", for " + onBehalf(e)
 }
 
 // onBehalf says for whom something was written.
@@ -177,8 +189,12 @@ func onBehalf(e *trace.Event) string {
 func balancerText(e *trace.Event) string {
 	switch e.Kind {
 	case trace.BalancerChose:
+		why := e.Why()
+		if why == trace.AtRandom {
+			why = "at random, by no policy (a setting of the scenario)"
+		}
 		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
-			requestedText(e), e.Shard, e.Peer, e.Request(), e.Why())
+			requestedText(e), e.Shard, e.Peer, e.Request(), why)
 	case trace.BalancerState:
 		closed := ""
 		if e.Closed() {
@@ -214,13 +230,13 @@ func changeText(e *trace.Event) string {
 	}
 	switch e.ClusterChange() {
 	case trace.ShardAdded:
-		return e.Peer + " becomes a shard, of " + zones
+		return e.Peer + " becomes a shard, of " + zones + limitText(e)
 	case trace.ShardDraining:
 		return e.Peer + " drains from now on"
 	case trace.ShardRemoved:
 		return e.Peer + " is no shard any more"
 	case trace.ShardZones:
-		return e.Peer + " is of " + zones + " from now on"
+		return e.Peer + " is of " + zones + limitText(e) + " from now on"
 	case trace.ZoneRange:
 		return fmt.Sprintf("%s of %s is of %s from now on", rangeText(e), e.NS, zones)
 	case trace.BalancingOn:
@@ -229,6 +245,14 @@ func changeText(e *trace.Event) string {
 		return "the balancer may not move chunks of " + e.NS + " from now on"
 	}
 	return e.State()
+}
+
+// limitText is how much data a shard may have, where that is limited.
+func limitText(e *trace.Event) string {
+	if e.MaxBytes() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and at most %d bytes", e.MaxBytes())
 }
 
 // requestedText is the range of a request, which may leave its end to the donor.

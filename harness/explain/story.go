@@ -71,8 +71,9 @@ type Moment struct {
 	Weight Weight
 	// Op is the operation whose return it is, zero for an event.
 	Op int
-	// op is what an operation was asked and answered.
-	op string
+	// op is what an operation was asked and answered; answer marks the end of an exchange.
+	op     string
+	answer bool
 	// migration is set for a phase of one: such moments are told together when they follow each
 	// other.
 	migration string

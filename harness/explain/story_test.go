@@ -121,7 +121,8 @@ func TestSliceIsPartOfTheRun(t *testing.T) {
 			}
 		}
 		for i := range r.Events {
-			if slices.Contains(about.Steps, r.Events[i].Step) && !slices.Contains(got, i) {
+			if slices.Contains(about.Steps, r.Events[i].Step) && !slices.Contains(got, i) &&
+				r.Events[i].Kind != trace.Exchanged {
 				t.Fatalf("the slice lacks event %d of the contradiction", r.Events[i].Step)
 			}
 		}

@@ -44,6 +44,13 @@ func (s *slice) inside(ns, lo, hi string) bool {
 	})
 }
 
+// keyed says whether an event is about the key of one of the documents.
+func (s *slice) keyed(e *trace.Event) bool {
+	return slices.ContainsFunc(s.docs, func(d document) bool {
+		return d.ns == e.NS && d.key == e.Key
+	})
+}
+
 // window is the time that the contradiction spans: its operations from their calls to their
 // returns, and its events. All of the run, when it has neither.
 func (s *slice) window() (from, to int64) {

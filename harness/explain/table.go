@@ -69,9 +69,9 @@ func (s *slice) rewritten(i int) string {
 		texts = append(texts, text)
 	}
 	if len(texts) == 0 {
-		return "config: " + e.Why() + " takes " + e.NS + " out of the catalog"
+		return Sentence(e)
 	}
-	return "config: " + e.Why() + " writes " + strings.Join(texts, "; ")
+	return "config writes " + e.Why() + ": " + strings.Join(texts, "; ") + s.handedOver(e)
 }
 
 // differences are what a chunk was before, in the fields that the contradiction is about.

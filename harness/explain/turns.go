@@ -109,6 +109,9 @@ func (w *watching) turn(i int, d document, text string) {
 func (w *watching) tell(e *trace.Event, d document, before, now view) string {
 	was, is := w.s.state(d, before.hash), w.s.state(d, now.hash)
 	switch {
+	case e.Kind == trace.Majority && now.owner == "":
+		return fmt.Sprintf("from now on nobody owns %s, since %s is not in the catalog; %s had %s",
+			documentName(d), d.ns, before.owner, was)
 	case e.Kind == trace.Majority:
 		return fmt.Sprintf("from now on %s is owned by %s, which has %s; %s had %s",
 			documentName(d), now.owner, is, before.owner, was)

@@ -56,7 +56,7 @@ func (s *slice) state(d document, hash uint64) string {
 			return s.writers[i].Value
 		}
 	}
-	return fmt.Sprintf("a different document (%04x)", hash>>48)
+	return fmt.Sprintf("a state that no single write is known to have made (hash %04x)", hash>>48)
 }
 
 // mayHaveWritten says whether an operation may have changed a document.

@@ -54,6 +54,9 @@ type message struct {
 func (b *builder) events() (all []event) {
 	for i := range b.run.Events {
 		e := &b.run.Events[i]
+		if e.Kind == trace.Exchanged {
+			continue // the page has the messages
+		}
 		one := event{
 			Step: e.Step, At: e.At, Kind: e.Kind.String(), Text: explain.Sentence(e),
 			Lane: b.laneOf(e), Key: b.keys.document(e), Migration: b.migrationOf(e),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -144,5 +145,33 @@ func TestCodecChangesNothing(t *testing.T) {
 			t.Errorf("seed %d: hash %s, through the codec %s: %v",
 				s.Seed, plain.HashText(), coded.HashText(), coded.Worst().Violations)
 		}
+	}
+}
+
+// TestRecordingChangesNothing: a run of which every event and exchange is kept takes the same steps
+// as one of which nothing is.
+func TestRecordingChangesNothing(t *testing.T) {
+	said, passed := 0, 0
+	for seed := range uint64(4) {
+		plain, err := Run(generate.Mixed(seed), Options{Targets: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded, err := Run(generate.Mixed(seed), Options{Targets: store, Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain.HashText() != recorded.HashText() {
+			t.Errorf("seed %d is another run when it is recorded", seed)
+		}
+		for i := range recorded.Events {
+			if e := &recorded.Events[i]; e.Kind == trace.Exchanged {
+				said++
+				passed += len(e.Passed())
+			}
+		}
+	}
+	if said == 0 || passed == 0 {
+		t.Errorf("%d exchanges are kept, with %d passages", said, passed)
 	}
 }

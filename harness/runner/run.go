@@ -102,6 +102,7 @@ type recorded struct {
 	curve    *curve
 	events   []trace.Event
 	places   places
+	passages passages
 }
 
 func newRun(s *scenario.Scenario, o Options) (*run, error) {

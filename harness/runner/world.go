@@ -58,6 +58,7 @@ func (r *run) witness() func(env.Node, *env.Exchange) {
 		if w, ok := r.system.(target.Witness); ok {
 			w.Exchanged(x)
 		}
+		r.keep(x)
 	}
 }
 

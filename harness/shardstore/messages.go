@@ -2,11 +2,18 @@ package shardstore
 
 import (
 	"fmt"
+	"hash/fnv"
 	"reflect"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -68,4 +75,188 @@ func valueText(v reflect.Value) string {
 		return "set"
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// tell makes of an exchange what a story may tell of it: what was asked for with which arguments,
+// what the answer was, and which documents it brought. The sites that a write passes name its
+// session.
+func tell(x *env.Exchange) (told *trace.ExchangedEvent, about string) {
+	asked, ok := x.Request.(*rpc.Envelope)
+	if !ok || !worthTelling(x, asked.Body) {
+		return nil, ""
+	}
+	e := &trace.ExchangedEvent{
+		Peer: string(x.From), NS: subject(asked.Body), Request: nameOf(asked.Body),
+		Arguments: argumentsText(asked.Body), Arrived: int64(x.Began),
+	}
+	switch said, _ := x.Reply.(*rpc.Envelope); {
+	case x.Err != nil:
+		e.Answer = x.Err.Error()
+	case said != nil && said.Err != nil:
+		e.Answer = said.Err.Error()
+	case said != nil:
+		e.Answer, e.Carried = messageText(said.Body), carried(said.Body)
+	}
+	return e, sessionOf(asked.Body)
+}
+
+// sessionOf is the session of a write, empty for none.
+func sessionOf(body env.Message) string {
+	f := reflect.ValueOf(body).Elem().FieldByName("Session")
+	if !f.IsValid() {
+		return ""
+	}
+	session, _ := f.Interface().(command.Session)
+	return session.ID
+}
+
+// worthTelling leaves out what is asked all the time and decides nothing, and what routers are
+// asked by clients, which the history has.
+func worthTelling(x *env.Exchange, body env.Message) bool {
+	switch body.(type) {
+	case *command.Hello, *command.Audit, *command.ShardingStatistics, *command.AppendOplogNote,
+		*command.GetRoutingTable, *command.ReadCatalog, *command.LogChange, *command.KillCursors,
+		*command.NextChanges, *command.ReadChanges:
+		return false
+	}
+	return !strings.HasPrefix(string(x.To), "router.") || strings.HasPrefix(string(x.From),
+		"operator.")
+}
+
+// messageText is a message by its name and its fields.
+func messageText(m env.Message) string {
+	if w, ok := m.(*command.Written); ok {
+		return writtenText(w)
+	}
+	return strings.TrimSpace(nameOf(m) + " " + fieldsText(m, "not "))
+}
+
+// writtenText is the answer to a write, in the words of what judges it.
+func writtenText(w *command.Written) string {
+	text := fmt.Sprintf("n %d, modified %d", w.N, w.Modified)
+	if w.Upserted {
+		text += ", upserted"
+	}
+	if w.Retried {
+		text += ", found on record as executed before"
+	}
+	if w.ConcernError != "" {
+		text += ", not confirmed: " + w.ConcernError
+	}
+	return text
+}
+
+// argumentsText is the arguments of a request that say something in a few words.
+func argumentsText(m env.Message) string { return fieldsText(m, "") }
+
+// fieldsText is the fields of a message that say something in a few words, and, behind a word for
+// it, those that are false. The collection is told anyway, and versions have its epoch.
+func fieldsText(m env.Message, isFalse string) string {
+	v := reflect.Indirect(reflect.ValueOf(m))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	var all []string
+	for f, value := range v.Fields() {
+		if !f.IsExported() || f.Name == "NS" || f.Name == "UUID" || f.Name == "Epoch" {
+			continue
+		}
+		text := argumentText(f.Name, value)
+		if value.Kind() == reflect.Bool && !value.Bool() && isFalse != "" {
+			text = isFalse + f.Name
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func argumentText(name string, v reflect.Value) string {
+	switch one := v.Interface().(type) {
+	case command.Placement:
+		return placementText(one)
+	case command.Session:
+		if one.ID == "" {
+			return ""
+		}
+		return fmt.Sprintf("session %s, transaction %d, statement %d", one.ID, one.Txn, one.Stmt)
+	case catalog.Version:
+		return name + " " + one.String()
+	case bson.Raw, command.WriteConcern:
+		return ""
+	case bool:
+		if !one {
+			return ""
+		}
+		return name
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		text := fmt.Sprintf("%s (%d)", name, v.Len())
+		if stmts, are := v.Interface().([]oplog.Stmt); are && len(stmts) > 0 {
+			text += " " + statementsText(stmts)
+		}
+		return text
+	case reflect.Pointer:
+		if set := v.Elem(); set.IsValid() && set.Kind() != reflect.Struct {
+			return fmt.Sprintf("%s %v", name, set.Interface())
+		}
+		return ""
+	case reflect.Struct, reflect.Interface:
+		return ""
+	}
+	if v.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s %v", name, v.Interface())
+}
+
+// statementsTold is how many statements of session history are named.
+const statementsTold = 4
+
+// statementsText names the first statements of session history.
+func statementsText(stmts []oplog.Stmt) string {
+	var all []string
+	for _, st := range stmts[:min(statementsTold, len(stmts))] {
+		all = append(all, fmt.Sprintf("statement %d of transaction %d of %s", st.ID, st.Txn,
+			st.Session))
+	}
+	if len(stmts) > statementsTold {
+		all = append(all, "…")
+	}
+	return strings.Join(all, " and ")
+}
+
+// placementText is the version that a request comes with.
+func placementText(p command.Placement) string {
+	switch {
+	case p.Database:
+		return "version of the database " + p.Shard.String()
+	case p.Versioned:
+		return "version " + p.Shard.String()
+	}
+	return "without a version"
+}
+
+// carried are the documents that the answer to a clone or a catch-up brings.
+func carried(m env.Message) (all []trace.Carried) {
+	var docs []bson.Raw
+	switch reply := m.(type) {
+	case *command.Mods:
+		for _, id := range reply.Deletes {
+			all = append(all, trace.Carried{DocID: id})
+		}
+		docs = reply.Reloads
+	case *command.Page:
+		docs = reply.Docs
+	}
+	for _, doc := range docs {
+		if id, err := byID.Of(doc); err == nil {
+			hash := fnv.New64a()
+			hash.Write(doc)
+			all = append(all, trace.Carried{DocID: string(id), Hash: max(hash.Sum64(), 1)})
+		}
+	}
+	return all
 }

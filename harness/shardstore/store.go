@@ -50,12 +50,16 @@ var description = &target.Description{
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
-		Witness: witness, Classify: classifier, Names: classes,
+		Witness: witness, Tell: tell, Classify: classifier, Names: classes,
 		Describe: answerText, Codec: codec.BSON,
 		Role:       faults.RoleOf,
 		Repeatable: faults.MayDouble,
 	},
-	Parked: func(task string) bool { return strings.Contains(task, ": journal is parked") },
+	Parked: func(task string) bool {
+		return strings.Contains(task, ": journal is parked") ||
+			strings.HasSuffix(task, ": balancer is parked") || // which is off
+			strings.HasSuffix(task, ": balancer is parked after balancer.sleep")
+	},
 }
 
 // Nodes lists the members of the config server, those of the shards, and the routers.

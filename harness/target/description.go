@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -60,6 +61,10 @@ type Messages struct {
 	// Witness, when set, has a node emit what an exchange with it is worth to those who judge what
 	// nodes say and do by what others see of it.
 	Witness func(n env.Node, x *env.Exchange)
+	// Tell, when set, makes of an exchange what a story may tell of it, nil for nothing, and says
+	// which identifier the failpoint sites name that it passes. It is kept with the events of a
+	// recorded run: nobody judges by it, and other runs do without.
+	Tell func(x *env.Exchange) (told *trace.ExchangedEvent, about string)
 	// Classify names the class of a message. Each world is given a classifier of its own.
 	Classify func() func(env.Message) string
 	// Names are the classes that there can be; nil: nobody has listed them.

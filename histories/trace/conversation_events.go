@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"strconv"
+	"strings"
+)
+
 // AnsweredEvent: a node answers a request of Peer with an error; or, without a Code, that a
 // migration or a deletion is over.
 type AnsweredEvent struct {
@@ -173,3 +178,55 @@ func (p SplitMadeEvent) Event() *Event {
 		detail: p.Code,
 	}
 }
+
+// ExchangedEvent: a node has answered a request of Peer. It tells what was said, for stories; who
+// judges a run does not go by it.
+type ExchangedEvent struct {
+	Peer string
+	NS   string
+	// Request is what was asked for.
+	Request string
+	// Arguments are those of the request, Answer what was answered: for people.
+	Arguments, Answer string
+	// Passed are the failpoint sites that the request passed, in order.
+	Passed []Passage
+	// Carried are the documents of the answer.
+	Carried []Carried
+	// Arrived is when the request came, in true virtual time.
+	Arrived int64
+}
+
+// Carried is a document in a message: its encoded _id, and its hash; 0 for its deletion.
+type Carried struct {
+	DocID string
+	Hash  uint64
+}
+
+// Passage is when a task passed a failpoint site, in true virtual time.
+type Passage struct {
+	Site string
+	At   int64
+}
+
+// Event is the event that travels.
+func (p ExchangedEvent) Event() *Event {
+	said := []string{p.Arguments, p.Answer}
+	for _, one := range p.Passed {
+		said = append(said, one.Site+passedAt+strconv.FormatInt(one.At, 10))
+	}
+	e := &Event{
+		Kind: Exchanged, Peer: p.Peer, NS: p.NS, subject: p.Request,
+		detail: strings.Join(said, saidNext), amount: p.Arrived,
+	}
+	for _, c := range p.Carried {
+		e.Chunks = append(e.Chunks, Chunk{Min: c.DocID, Since: c.Hash})
+	}
+	return e
+}
+
+// saidNext stands between what was asked, what was answered and each passage, passedAt between a
+// site and a time.
+const (
+	saidNext = " → "
+	passedAt = " at "
+)

@@ -89,9 +89,10 @@ const (
 	SplitBegun
 	SplitMade
 
-	// Of chance. No world emits it: it is added to what is kept of a run.
+	// Of chance, and of what was said. No world emits them: they are added to what is kept of a run.
 
 	Chance
+	Exchanged
 
 	kinds
 )
@@ -216,6 +217,7 @@ var layouts = [kinds]layout{
 		number:  "occurrence",
 		amount:  "answer",
 	},
+	Exchanged: {name: "exchanged", subject: "request", detail: "said", amount: "arrived"},
 }
 
 // parsed makes any state a number.

@@ -1,6 +1,9 @@
 package trace
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Migration is the migration, or the movePrimary, that the event is part of: of a range deletion
 // the one that left the range behind, of what is written that for which it is written. Empty for
@@ -60,12 +63,40 @@ func (e *Event) Request() string {
 	return ""
 }
 
-// Asked is what the request of an Answered or a CallEnded asks for.
+// Asked is what the request of an Answered, a CallEnded or an Exchanged asks for.
 func (e *Event) Asked() string {
-	if e.Kind == Answered || e.Kind == CallEnded {
+	if e.Kind == Answered || e.Kind == CallEnded || e.Kind == Exchanged {
 		return e.subject
 	}
 	return ""
+}
+
+// Said are the arguments of the request of an Exchanged, and the answer.
+func (e *Event) Said() (arguments, answer string) {
+	said := append(strings.Split(e.detailOf(Exchanged), saidNext), "")
+	return said[0], said[1]
+}
+
+// Passed are the failpoint sites that the request of an Exchanged passed, in order.
+func (e *Event) Passed() (all []Passage) {
+	said := strings.Split(e.detailOf(Exchanged), saidNext)
+	for _, one := range said[min(2, len(said)):] {
+		site, at, _ := strings.Cut(one, passedAt)
+		if n, err := strconv.ParseInt(at, 10, 64); err == nil {
+			all = append(all, Passage{site, n})
+		}
+	}
+	return all
+}
+
+// Carried are the documents in the answer of an Exchanged.
+func (e *Event) Carried() (all []Carried) {
+	if e.Kind == Exchanged {
+		for _, c := range e.Chunks {
+			all = append(all, Carried{c.Min, c.Since})
+		}
+	}
+	return all
 }
 
 // Code is that of the error of an Answered, a CallEnded or a SplitMade; empty for none.
@@ -84,10 +115,11 @@ func (e *Event) ChunkBytes() int64 {
 	return 0
 }
 
-// Arrived is when the request of an Answered, a CursorAnswered or a SplitFound came, in true
-// virtual time.
+// Arrived is when the request of an Answered, a CursorAnswered, a SplitFound or an Exchanged came,
+// in true virtual time.
 func (e *Event) Arrived() int64 {
-	if e.Kind == Answered || e.Kind == CursorAnswered || e.Kind == SplitFound {
+	switch e.Kind {
+	case Answered, CursorAnswered, SplitFound, Exchanged:
 		return e.amount
 	}
 	return 0

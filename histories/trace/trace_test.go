@@ -146,6 +146,7 @@ func full() (all []*Event) {
 		&CallEndedEvent{},
 		&CursorAnsweredEvent{}, &WeighedEvent{}, &MoveAskedEvent{}, &SplitAskedEvent{},
 		&SplitFoundEvent{}, &SplitBegunEvent{}, &SplitMadeEvent{}, &ChanceEvent{},
+		&ExchangedEvent{},
 	} {
 		v := reflect.ValueOf(p).Elem()
 		for i := range v.NumField() {
@@ -167,8 +168,15 @@ func fill(f reflect.Value, name string) {
 	case reflect.Bool:
 		f.SetBool(true)
 	case reflect.Slice:
-		if f.Type() == reflect.TypeFor[[]string]() {
+		switch f.Type() {
+		case reflect.TypeFor[[]string]():
 			f.Set(reflect.ValueOf([]string{"a", "b"}))
+			return
+		case reflect.TypeFor[[]Carried]():
+			f.Set(reflect.ValueOf([]Carried{{DocID: "\x01", Hash: 5}}))
+			return
+		case reflect.TypeFor[[]Passage]():
+			f.Set(reflect.ValueOf([]Passage{{Site: "a.b", At: 6}}))
 			return
 		}
 		f.Set(reflect.ValueOf([]Chunk{{
@@ -197,6 +205,28 @@ func TestFiles(t *testing.T) {
 		var got Event
 		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(*e, got) {
 			t.Errorf("%v: %s is read back as %+v", err, text, got)
+		}
+	}
+}
+
+// TestExchanged: what was said, brought and passed is what is read back, also of an exchange
+// without any.
+func TestExchanged(t *testing.T) {
+	for _, p := range []ExchangedEvent{
+		{Request: "Hello"},
+		{
+			Request: "TransferMods", Arguments: "Number 1", Answer: "Mods Deletes (1)",
+			Carried: []Carried{{"a", 0}, {"b", 7}}, Passed: []Passage{{"x.y", 3}, {"x.y", 5}},
+			Arrived: 2,
+		},
+	} {
+		e := p.Event()
+		got := ExchangedEvent{
+			Request: e.Asked(), Carried: e.Carried(), Passed: e.Passed(), Arrived: e.Arrived(),
+		}
+		got.Arguments, got.Answer = e.Said()
+		if !reflect.DeepEqual(got, p) {
+			t.Errorf("%+v is read back as %+v", p, got)
 		}
 	}
 }
@@ -267,9 +297,11 @@ func has(k Kind, method string) bool {
 	}
 	names := map[string][]Kind{
 		"Cursor":           {CursorOpened, CursorClosed, CursorAnswered},
-		"Asked":            {Answered, CallEnded},
+		"Asked":            {Answered, CallEnded, Exchanged},
+		"Carried":          {Exchanged},
+		"Passed":           {Exchanged},
 		"Code":             {Answered, CallEnded, SplitMade},
-		"Arrived":          {Answered, CursorAnswered, SplitFound},
+		"Arrived":          {Answered, CursorAnswered, SplitFound, Exchanged},
 		"Bytes":            {Weighed},
 		"Asking":           {MoveAsked},
 		"ChunkBytes":       {SplitFound, SplitBegun},

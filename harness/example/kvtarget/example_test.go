@@ -66,10 +66,10 @@ func Example() {
 	// 71.38ms  shard-a.0 deletes k=0, for client 0 (op 36)
 	// 71.48ms  client 0: delete k=0 → acknowledged, replaced i0 (op 36, began 70.89ms)
 	// 72.23ms  migration m1: donor kCriticalSection
-	// 72.23ms  random fault: net.loss of CatchUp from shard-a.0 to shard-b.0
+	// then  random fault: net.loss of CatchUp from shard-a.0 to shard-b.0
 	// 101.26ms  migration m1: donor kCommittingOnConfig
 	// 101.52ms  config writes move m1: [MinKey, MaxKey) on shard-b 5|0
-	// 101.52ms  HERE  from now on k=0 is owned by shard-b, which has i0; shard-a had nothing
+	// then  HERE  from now on k=0 is owned by shard-b, which has i0; shard-a had nothing
 	// 212.7ms  client 0: write k=0 f0 → acknowledged, replaced i0 (op 1000000, began 201.72ms)
 	// left out: 19 unrelated events
 }

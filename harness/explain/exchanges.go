@@ -1,0 +1,306 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// What was asked and answered decides most of what nodes do, and a recorded run has it. A story
+// tells the requests that its decisive events were made for, those of its operations, and the
+// answers that brought its documents from one shard to another.
+
+// followExchanges adds what was said where it decided.
+func (s *slice) followExchanges() {
+	for _, i := range s.positions() {
+		e := &s.events[i]
+		switch {
+		case changesCatalog(e):
+			if s.chosen[i] == Must && len(s.docs) == 0 ||
+				s.chosen[i] == Close && movedBy(e) == "" {
+				s.command(i)
+			}
+		case s.chosen[i] == Must:
+			s.served(i)
+			if e.Kind == trace.DonorAdvanced || e.Kind == trace.DecisionMade {
+				s.calls(i)
+			}
+		case e.Decision() == trace.Aborted:
+			s.calls(i)
+		}
+	}
+	for _, op := range s.ops {
+		s.attempts(op)
+	}
+	s.carriers()
+	if strings.Contains(s.about.Text, "session") {
+		s.handovers()
+	}
+	if len(s.docs) == 0 {
+		s.named()
+	}
+}
+
+// named follows the last request of each kind that the contradiction names, and what a shard that
+// cuts chunks had last been told about whether it may.
+func (s *slice) named() {
+	last := map[string]int{}
+	var names []string
+	open := strings.Contains(s.about.Text, "not finished")
+	for i := range s.events {
+		x := &s.events[i]
+		if x.Kind != trace.Exchanged || x.At > s.to && !open {
+			continue
+		}
+		if _, known := last[x.Asked()]; !known {
+			names = append(names, x.Asked())
+		}
+		last[x.Asked()] = i
+	}
+	for _, name := range names {
+		if len(name) > len("GetMore") && namesIt(s.about.Text, name) {
+			s.choose(last[name], Close)
+		}
+	}
+	for _, i := range s.positions() {
+		if e := &s.events[i]; e.Kind == trace.SplitMade && s.chosen[i] == Must {
+			s.chooseLast(i, Close, func(x *trace.Event) bool {
+				return x.Kind == trace.Exchanged && x.Peer == e.Peer && x.NS == e.NS &&
+					x.Asked() == "GetSplitPolicy"
+			})
+		}
+	}
+}
+
+// changesCatalog says whether an event is a write of the catalog.
+func changesCatalog(e *trace.Event) bool {
+	return e.Kind == trace.CatalogWritten || e.Kind == trace.EntryChanged || model.Administers(e)
+}
+
+// command finds the request for which the config server has changed the catalog: its sentence is
+// told with that of the event.
+func (s *slice) command(i int) {
+	if requests, _ := s.requests(i); len(requests) > 0 {
+		s.commands[i] = requests[0]
+	}
+}
+
+// servedTold is how many requests are told that an event may have been made for.
+const servedTold = 2
+
+// served follows the requests that a node was at when an event happened there, or else the last one
+// that a recipient had dealt with.
+func (s *slice) served(i int) {
+	e := &s.events[i]
+	requests, before := s.requests(i)
+	if len(requests) == 0 && before >= 0 && e.Kind == trace.RecipientAdvanced {
+		requests = []int{before}
+	}
+	for _, j := range requests[:min(servedTold, len(requests))] {
+		s.choose(j, Close)
+		if e.Migration() != "" {
+			s.during[j] = e.Migration()
+		}
+	}
+}
+
+// requests are those that have to do with an event and that its node was at when it happened, the
+// newest first, and the last one before, -1 for none.
+func (s *slice) requests(i int) (during []int, before int) {
+	e := &s.events[i]
+	before = -1
+	for j := range s.events {
+		x := &s.events[j]
+		switch {
+		case x.Kind != trace.Exchanged || x.Node != e.Node || x.Arrived() > e.At || !concern(x, e):
+		case x.At >= e.At:
+			during = append(during, j)
+		default:
+			before = j
+		}
+	}
+	slices.SortStableFunc(during, func(a, b int) int {
+		return cmp.Compare(s.events[b].Arrived(), s.events[a].Arrived())
+	})
+	return during, before
+}
+
+// calls follows what a party to a migration had asked last when an event happened there: what it
+// was answered, and what it took for a failure.
+func (s *slice) calls(i int) {
+	e := &s.events[i]
+	if e.Migration() == "" {
+		return
+	}
+	answered := s.last(i, func(x *trace.Event) bool {
+		asked, _ := x.Said()
+		return x.Peer == e.Node && ofMigration(asked) == e.Migration() && !polls(x) && !pulls(asked)
+	})
+	failed := s.last(i, func(x *trace.Event) bool {
+		return x.Kind == trace.CallEnded && x.Node == e.Node && x.NS != "" && x.NS == s.nsOf(e) &&
+			x.At >= e.At-causeTime && x.Code() != "" && x.Asked() != "GetRoutingTable"
+	})
+	if answered >= 0 {
+		s.choose(answered, Close)
+	}
+	if failed < 0 {
+		return
+	}
+	if answered >= 0 {
+		_, answer := s.events[answered].Said()
+		if s.events[answered].Arrived() >= s.events[failed].Sent() &&
+			strings.HasPrefix(answer, s.events[failed].Code()) {
+			return // it is what was answered
+		}
+	}
+	s.choose(failed, Close)
+}
+
+// nsOf is the collection of an event, or that of its migration.
+func (s *slice) nsOf(e *trace.Event) string {
+	for i := range s.events {
+		if m := &s.events[i]; e.NS == "" && m.Kind == trace.MigrationRequested &&
+			m.Migration() == e.Migration() {
+			return m.NS
+		}
+	}
+	return e.NS
+}
+
+// handoversTold is how many requests are told by which session history came over.
+const handoversTold = 3
+
+// handovers follows the requests by which the migrations of the slice hand session history over:
+// those that bring some, or else the first.
+func (s *slice) handovers() {
+	var all, brings []int
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		x := &s.events[i]
+		asked, answer := x.Said()
+		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(asked)] {
+			continue
+		}
+		all = append(all, i)
+		if !strings.Contains(asked+answer, "Stmts (0)") {
+			brings = append(brings, i)
+		}
+	}
+	if len(brings) == 0 {
+		brings = all[:min(1, len(all))]
+	}
+	for _, i := range brings[max(0, len(brings)-handoversTold):] {
+		s.choose(i, Close)
+	}
+}
+
+// namesStatement says whether the contradiction names the transaction of a statement.
+func (s *slice) namesStatement(e *trace.Event) bool {
+	return namesIt(s.about.Text, fmt.Sprintf("transaction %d of session %s", e.Txn(), e.Session()))
+}
+
+// handedBy is the migration, or the movePrimary, for which session history is handed over.
+func handedBy(asked string) string {
+	if move, is := strings.CutPrefix(asked, "Move "); is {
+		id, _, _ := strings.Cut(move, ",")
+		return id
+	}
+	return ofMigration(asked)
+}
+
+// concern says whether what happens in an event may be done for the request of an exchange.
+func concern(x, e *trace.Event) bool {
+	asked, _ := x.Said()
+	switch {
+	case e.Kind == trace.Applied && e.Actor == trace.User, e.Kind == trace.Executed:
+		return e.Session() != "" && namesIt(asked, e.Session())
+	case e.Migration() != "" && e.Kind != trace.CatalogWritten:
+		return ofMigration(asked) != "" && !polls(x) && !pulls(asked)
+	case e.Kind == trace.CatalogWritten && movedBy(e) != "":
+		return namesIt(asked, movedBy(e))
+	case e.Kind == trace.BalancerState:
+		return strings.HasPrefix(x.Asked(), "Balancer") || x.Asked() == "PutSetting"
+	case changesCatalog(e):
+		return e.NS != "" && (e.NS == x.NS || namesIt(asked, e.NS)) ||
+			e.Peer != "" && namesIt(asked, e.Peer)
+	}
+	return false
+}
+
+// pulls says whether a request has a number: then it fetches the next part of something.
+func pulls(asked string) bool { return strings.Contains(asked, ", Number ") }
+
+// polls says whether a request only asks how things are.
+func polls(x *trace.Event) bool { return strings.HasSuffix(x.Asked(), "Status") }
+
+// ofMigration is the migration that a request names, by itself or by its session; empty for none.
+func ofMigration(asked string) string {
+	for _, field := range strings.Split(asked, ", ") {
+		name, value, _ := strings.Cut(field, " ")
+		if name == "Migration" || name == "Session" {
+			return value[strings.LastIndexByte(value, '_')+1:]
+		}
+	}
+	return ""
+}
+
+// attemptsTold is how many requests of one operation are told.
+const attemptsTold = 4
+
+// attempts follows the requests by which a client's write reached shards.
+func (s *slice) attempts(op *histories.Op) {
+	if op.Client < 0 || op.Client == histories.PreloadClient || !writesKind(op.Kind) {
+		return
+	}
+	told := 0
+	for i := range s.events {
+		x := &s.events[i]
+		if x.Kind != trace.Exchanged || x.NS != op.NS || x.Arrived() < op.CallAt ||
+			x.Arrived() > op.ReturnAt {
+			continue
+		}
+		asked, _ := x.Said()
+		if strings.Contains(asked, fmt.Sprintf("session client.%d/", op.Client)) &&
+			told < attemptsTold && !s.plain(i) {
+			s.choose(i, Close)
+			told++
+		}
+	}
+}
+
+// plain says whether a write was let in at once with the version that its shard had, as usual.
+func (s *slice) plain(i int) bool {
+	x := &s.events[i]
+	asked, answer := x.Said()
+	_, attached, _ := strings.Cut(asked, "version ")
+	attached, _, _ = strings.Cut(attached, ", ")
+	return s.ownVersion(i, asked) == "; the shard's own is "+attached &&
+		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
+		detour(x)+s.repeated(i) == ""
+}
+
+// carriers follows the answers that brought a document to the recipient of a migration of the
+// slice.
+func (s *slice) carriers() {
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		x := &s.events[i]
+		asked, _ := x.Said()
+		if len(s.brought(x)) > 0 && s.done["migration "+ofMigration(asked)] {
+			s.choose(i, Close)
+		}
+	}
+}
+
+// brought are the documents of the contradiction that an answer brings.
+func (s *slice) brought(x *trace.Event) (all []trace.Carried) {
+	for _, c := range x.Carried() {
+		if slices.ContainsFunc(s.docs, func(d document) bool { return d.id == c.DocID }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,181 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// exchange tells what was asked and answered, in one moment or, if something may have happened
+// meanwhile, in two.
+func (s *slice) exchange(i int) []Moment {
+	x := &s.events[i]
+	asked, answer := x.Said()
+	request := x.Asked()
+	if x.NS != "" {
+		request += " of " + x.NS
+	}
+	if asked != "" {
+		request += " (" + asked + s.ownVersion(i, asked) + ")"
+	}
+	if id := ofMigration(asked); s.during[i] != "" && id != "" && id != s.during[i] {
+		request += ", of another migration than " + s.during[i]
+	}
+	if documents := s.documentsText(i); documents != "" {
+		answer = documents
+	}
+	answer += detour(x)
+	m := Moment{
+		At: x.Arrived(), Weight: s.chosen[i],
+		Text: fmt.Sprintf("%s asks %s: %s%s", x.Peer, x.Node, request, s.repeated(i)),
+	}
+	switch lasted := x.At-x.Arrived() >= int64(roundedTo); {
+	case !lasted:
+		m.Text += " → " + answer
+	case len(answer) <= shortAnswer || m.Weight < Close:
+		m.Text += fmt.Sprintf(" → %s at %s", answer, time.Duration(x.At).Round(roundedTo))
+	default:
+		return []Moment{m, {
+			At: x.At, Weight: m.Weight, answer: true,
+			Text: fmt.Sprintf("%s answers %s of %s: %s", x.Node, x.Asked(), x.Peer, answer),
+		}}
+	}
+	return []Moment{m}
+}
+
+// commandText says for whom the config server has changed the catalog.
+func (s *slice) commandText(i int) string {
+	j, known := s.commands[i]
+	if !known {
+		return ""
+	}
+	x := &s.events[j]
+	asked, answer := x.Said()
+	text := fmt.Sprintf(", for %s of %s", x.Asked(), x.Peer)
+	if asked != "" {
+		text += " (" + asked + ")"
+	}
+	if code, _, told := strings.Cut(answer, ": "); told && !strings.Contains(code, " ") {
+		return text + " → " + answer // it is refused
+	}
+	return text
+}
+
+// shortAnswer is how long an answer may be that is told with its request although it came later.
+const shortAnswer = 30
+
+// roundedTo is how exactly times are told.
+const roundedTo = 10 * time.Microsecond
+
+// ownVersion is the placement that a shard had itself when a request with one, or without, came,
+// and the last that it had before it answered.
+func (s *slice) ownVersion(i int, asked string) string {
+	x := &s.events[i]
+	if !strings.Contains(asked, "version ") && !strings.Contains(asked, "without a version") {
+		return ""
+	}
+	was, is, since := "unknown", "unknown", int64(0)
+	for j := range s.events[:i] {
+		e := &s.events[j]
+		switch {
+		case e.Node != x.Node || e.NS != x.NS ||
+			e.Kind != trace.MetadataInstalled && e.Kind != trace.MetadataCleared:
+		case e.At <= x.Arrived():
+			was, is = believed(e), believed(e)
+		case is != believed(e):
+			is, since = believed(e), e.At
+		}
+	}
+	if is == was {
+		return "; the shard's own is " + was
+	}
+	return fmt.Sprintf("; the shard's own is %s, and %s since %s",
+		was, is, time.Duration(since).Round(roundedTo))
+}
+
+// believed is the version that a node has from an event on.
+func believed(e *trace.Event) string { return cmp.Or(e.Version(), "unknown") }
+
+// detour tells the way of a request past failpoint sites if it passed one of them again; empty for
+// a straight way.
+func detour(x *trace.Event) string {
+	var seen []string
+	text, again := "; it passed ", false
+	for n, p := range x.Passed() {
+		switch {
+		case slices.Contains(seen, p.Site):
+			again = true
+			seen = nil
+			text += fmt.Sprintf("; at %s again ", time.Duration(p.At).Round(roundedTo))
+		case n > 0:
+			text += ", "
+		}
+		seen = append(seen, p.Site)
+		text += p.Site
+	}
+	if !again {
+		return ""
+	}
+	return text
+}
+
+// documentsText are the documents that an answer brings: those of the contradiction, and how many
+// others; empty when it brings none of those.
+func (s *slice) documentsText(i int) string {
+	x := &s.events[i]
+	var texts []string
+	mine := s.brought(x)
+	for _, c := range mine {
+		n := slices.IndexFunc(s.docs, func(d document) bool { return d.id == c.DocID })
+		d := s.docs[n]
+		text := documentName(d) + " = " + s.state(d, c.Hash)
+		if c.Hash == 0 {
+			text = documentName(d) + " is deleted"
+		}
+		if !s.arrived(i, d, c.Hash) {
+			text += ", which " + setOf(x.Peer) + " does not write"
+		}
+		texts = append(texts, text)
+	}
+	if more := len(x.Carried()) - len(mine); more > 0 && len(mine) > 0 {
+		texts = append(texts, counted(more, "other"))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// arrived says whether the set that asked for a document has written it in that state before the
+// contradiction.
+func (s *slice) arrived(i int, d document, hash uint64) bool {
+	to := setOf(s.events[i].Peer)
+	for j := range s.events[:min(s.horizon+1, len(s.events))] {
+		e := &s.events[j]
+		if e.Kind == trace.Applied && e.Shard == to && e.NS == d.ns && e.DocID == d.id &&
+			e.Hash == hash && e.At >= s.events[i].Arrived() {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated says of a request that it had been made before: then its answer was lost, or it came
+// twice.
+func (s *slice) repeated(i int) string {
+	x := &s.events[i]
+	asked, _ := x.Said()
+	for j := range s.events[:i] {
+		e := &s.events[j]
+		if before, _ := e.Said(); e.Kind == trace.Exchanged && e.Node == x.Node &&
+			e.Asked() == x.Asked() && before == asked && !polls(x) && asked != "" {
+			text := ", as before at " + time.Duration(e.Arrived()).Round(roundedTo).String()
+			if !slices.Equal(e.Carried(), x.Carried()) {
+				text += ", when the answer brought other documents"
+			}
+			return text
+		}
+	}
+	return ""
+}
