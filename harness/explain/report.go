@@ -117,12 +117,16 @@ func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 		names = append(names, fmt.Sprintf("this promise broke %d times in all", worst.Found))
 	}
 	for _, v := range r.Verdicts {
-		if v.Checker != worst.Checker && v.Outcome != checkers.Pass {
-			names = append(names, v.Checker+" "+map[checkers.Outcome]string{
-				checkers.Fail:       "failed",
-				checkers.Undecided:  "undecided",
-				checkers.Documented: "shows a known anomaly",
-			}[v.Outcome])
+		if v.Checker == worst.Checker || v.Outcome == checkers.Pass {
+			continue
+		}
+		name := v.Checker + " " + map[checkers.Outcome]string{
+			checkers.Fail:       "failed",
+			checkers.Undecided:  "undecided",
+			checkers.Documented: "shows a known anomaly",
+		}[v.Outcome]
+		if !slices.Contains(names, name) { // each collection is judged at the end
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {

@@ -204,3 +204,20 @@ func TestReportFitsOnAScreen(t *testing.T) {
 		t.Errorf("the block has %d lines:\n%s", lines, text)
 	}
 }
+
+// TestAlso: another promise is named once, however many collections it broke in.
+func TestAlso(t *testing.T) {
+	worst := checkers.Verdict{Checker: "durability", Outcome: checkers.Fail, Found: 2}
+	r := &runner.Result{Verdicts: []checkers.Verdict{
+		worst,
+		{Checker: "convergence", Outcome: checkers.Fail},
+		{Checker: "convergence", Outcome: checkers.Fail},
+		{Checker: "metadata", Outcome: checkers.Pass},
+		{Checker: "convergence", Outcome: checkers.Undecided},
+	}}
+	got := strings.Join(otherFailures(r, worst), "\n")
+	want := "this promise broke 2 times in all, convergence failed, convergence undecided"
+	if got != want {
+		t.Errorf("other failures are told as %q, not %q", got, want)
+	}
+}
