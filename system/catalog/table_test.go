@@ -236,6 +236,20 @@ func TestRefusedUpdates(t *testing.T) {
 	}
 }
 
+// TestChunksStayTheCallers: a table leaves the order of the chunks that it is made of alone.
+func TestChunksStayTheCallers(t *testing.T) {
+	given := slices.Collect(table(t, 2, key.Int(0), key.Int(10)).Chunks())
+	slices.Reverse(given)
+	before := slices.Clone(given)
+	made, err := catalog.NewTable(coll, given)
+	if err == nil {
+		_, err = made.With(given)
+	}
+	if err != nil || !cmp.Equal(before, given) {
+		t.Errorf("%v became %v, %v", before, given, err)
+	}
+}
+
 func TestShardAt(t *testing.T) {
 	c := catalog.Chunk{
 		Range:   key.Everything,

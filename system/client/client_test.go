@@ -170,6 +170,51 @@ func TestClientGivesUpInTime(t *testing.T) {
 	}
 }
 
+// TestUnshardedCollectionsAreDurable: what a client is told of an unsharded collection holds
+// whichever member leads next.
+func TestUnshardedCollectionsAreDurable(t *testing.T) {
+	w := sim.New(sim.Options{Seed: 1, Codec: codec.BSON})
+	defer w.Close()
+	s := settings.Default80()
+	heard := map[string]command.WriteConcern{}
+	w.AddNode("router.0", func(t env.Task) {
+		ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
+		hear := func(what string, wc command.WriteConcern) (*command.Written, error) {
+			heard[what] = wc
+			return &command.Written{N: 1}, nil
+		}
+		rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.CreateUnsharded) (
+			*command.Written, error) {
+			return hear("create", req.Concern)
+		})
+		rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.DropUnsharded) (
+			*command.Written, error) {
+			return hear("drop", req.Concern)
+		})
+		rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.RenameUnsharded) (
+			*command.Written, error) {
+			return hear("rename", req.Concern)
+		})
+		rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.IndexUnsharded) (
+			*command.Written, error) {
+			return hear("index", req.Concern)
+		})
+	})
+	w.AddNode("client.0", func(task env.Task) {
+		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0"}, &s)
+		c.CreateUnsharded(task, "test.docs")
+		c.IndexUnsharded(task, "test.docs", "v_1", document(t))
+		c.RenameUnsharded(task, "test.docs", "test.other", false)
+		c.DropUnsharded(task, "test.other")
+	})
+	w.Run(nil, env.Time(time.Minute))
+	for _, what := range []string{"create", "drop", "rename", "index"} {
+		if wc := heard[what]; !wc.Majority {
+			t.Errorf("the request to %s waits for %+v, want a majority", what, wc)
+		}
+	}
+}
+
 func document(t *testing.T) bson.Raw {
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(1)}, {Key: "k", Value: int64(1)}})
 	if err != nil {

@@ -84,7 +84,7 @@ func (h *logHistory) after(ts hlc.Timestamp) (index uint64, complete bool) {
 	n := sort.Search(len(h.kept), func(i int) bool {
 		return h.stamp(h.base.Index+1+uint64(i)) > ts
 	})
-	return h.base.Index + 1 + uint64(n), n > 0 || ts >= h.baseTS
+	return h.base.Index + 1 + uint64(n), ts >= h.baseTS
 }
 
 func (h *logHistory) append(l logEntry) {

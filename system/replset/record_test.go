@@ -1,12 +1,15 @@
 package replset
 
 import (
+	"slices"
+	"sort"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	pb "go.etcd.io/raft/v3/raftpb"
 	"pgregory.net/rapid"
 
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
@@ -94,26 +97,49 @@ func TestHolds(t *testing.T) {
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h logHistory
-		var all []uint64 // the term of each index, from 1
-		term := uint64(1)
+		var all []uint64           // the term of each index, from 1
+		var stamps []hlc.Timestamp // the timestamp reached by each
+		term, now := uint64(1), hlc.Timestamp(0)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.SampledFrom(
 				[]string{"append", "append", "append", "truncate", "compact"},
 			).Draw(t, "do") {
 			case "append":
 				term += rapid.Uint64Range(0, 5).Draw(t, "newer") / 5
-				h.append(logEntry{term: term, entry: &oplog.Entry{}})
-				all = append(all, term)
+				e := &oplog.Entry{}
+				if rapid.Bool().Draw(t, "stamped") {
+					now += hlc.Timestamp(rapid.Uint64Range(1, 2).Draw(t, "later"))
+					e.TS = now
+				}
+				h.append(logEntry{term: term, entry: e})
+				all, stamps = append(all, term), append(stamps, now)
 			case "truncate":
 				to := rapid.Uint64Range(h.base.Index, h.last().Index).Draw(t, "to")
 				h.truncate(to)
-				all = all[:to]
+				all, stamps = all[:to], stamps[:to]
+				now = slices.Max(append(stamps, 0))
 			case "compact":
 				h.compact(rapid.Uint64Range(0, h.last().Index).Draw(t, "drop"))
 			}
 			checkHistory(t, &h, all)
+			checkStamps(t, &h, stamps)
 		}
 	})
+}
+
+// checkStamps asks for what comes after every time: it is complete unless something of it has been
+// forgotten.
+func checkStamps(t *rapid.T, h *logHistory, stamps []hlc.Timestamp) {
+	for ts := range slices.Max(append(stamps, 0)) + 2 {
+		at := sort.Search(len(stamps), func(i int) bool { return stamps[i] > ts })
+		index, complete := h.after(ts)
+		if want := uint64(at) >= h.base.Index; complete != want {
+			t.Fatalf("after(%d) of %v from %s on is complete: %t", ts, stamps, h.base, complete)
+		}
+		if complete && index != uint64(at)+1 {
+			t.Fatalf("after(%d) of %v begins at %d", ts, stamps, index)
+		}
+	}
 }
 
 func checkHistory(t *rapid.T, h *logHistory, all []uint64) {

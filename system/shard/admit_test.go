@@ -43,6 +43,7 @@ func TestJudgement(t *testing.T) {
 		{"shard-c", at(3, 0), placementRouterOlder},
 		{"shard-c", at(3, 1), placementShardOlder},
 		{"shard-a", catalog.Version{Major: 2, Epoch: "f", Timestamp: 2}, placementShardOlder},
+		{"shard-a", catalog.Version{Major: 2, Epoch: "f", Timestamp: 1}, placementRouterOlder},
 		{"shard-a", catalog.Version{Major: 2, Epoch: "d", Timestamp: 0}, placementRouterOlder},
 	} {
 		if got := (&Metadata{Table: table, shard: c.shard}).judge(c.got); got != c.want {

@@ -51,6 +51,14 @@ func (s *script) request(d *datadriven.TestData) env.Message {
 		return &command.CreateUnsharded{NS: testNS, Concern: wc, Place: unsharded}
 	case "drop":
 		return &command.DropUnsharded{NS: testNS, Concern: wc, Place: unsharded}
+	case "index":
+		req := &command.IndexUnsharded{
+			NS: testNS, Name: str(d, "name"), Concern: wc, Place: unsharded,
+		}
+		if has(d, "make") {
+			req.Spec = must(bson.Marshal(bson.D{{Key: "key", Value: bson.D{{Key: "v", Value: 1}}}}))
+		}
+		return req
 	case "modify":
 		return &command.FindAndModify{NS: testNS,
 			Filter:  s.filter(d),

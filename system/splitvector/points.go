@@ -76,7 +76,6 @@ type pointScan struct {
 	lowest key.Key
 	// counted is how many documents follow the last point.
 	counted int64
-	full    bool
 }
 
 // resultBytes is the most that the points may take together, that of a document; beside its key a
@@ -101,7 +100,7 @@ func (s *pointScan) points(every int64) []key.Key {
 // part before, or, when that would be too uneven, the last points, at most three, are moved so that
 // all parts between them are equal.
 func (s *pointScan) evenTail(found []key.Key, every int64) []key.Key {
-	if s.full || len(found) == 0 || 5*s.counted >= 4*every {
+	if len(found) == 0 || 5*s.counted >= 4*every {
 		return found
 	}
 	moved := min(3, len(found))
@@ -129,7 +128,6 @@ func (s *pointScan) walk(found []key.Key, every int64, most int) []key.Key {
 			continue
 		}
 		if bytes += len(k) + pointBytes; bytes > resultBytes && len(found) > 0 {
-			s.full = true
 			break
 		}
 		found, last, s.counted = append(found, k), k, 0

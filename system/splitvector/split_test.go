@@ -274,6 +274,31 @@ func TestResultStaysADocument(t *testing.T) {
 	}
 }
 
+// TestFirstPointMayBeLong: one point there is, however much of a document it takes.
+func TestFirstPointMayBeLong(t *testing.T) {
+	long := []key.Key{key.String("a"), key.String(strings.Repeat("b", 16<<20))}
+	index := func(rng key.Range, down bool) iter.Seq2[key.Key, int] {
+		return func(yield func(key.Key, int) bool) {
+			for n := range long {
+				if down {
+					n = 1 - n
+				}
+				if rng.Contains(long[n]) && !yield(long[n], size) {
+					return
+				}
+			}
+		}
+	}
+	points := splitvector.Points(index, splitvector.Request{
+		Range:      key.Everything,
+		Collection: splitvector.Extent{Documents: 2, Bytes: 2 * size},
+		ChunkBytes: size,
+	})
+	if !slices.Equal(points, long[1:]) {
+		t.Errorf("%d points of a key that fills a document, want that key", len(points))
+	}
+}
+
 func TestMoveRangeBounds(t *testing.T) {
 	docs := upTo(1000)
 	chunk := between(100, 900)

@@ -157,6 +157,25 @@ func TestFragments(t *testing.T) {
 	}
 }
 
+// TestFragmentOfUnknownSize: a fragment is not measured before the size of each of its chunks is
+// known, so it neither moves nor is moved to.
+func TestFragmentOfUnknownSize(t *testing.T) {
+	shards := []policy.Shard{{Name: "a"}, {Name: "b"}}
+	for _, unknown := range []int64{10, 20} {
+		coll := &policy.Collection{Defragment: true, ChunkBytes: 3000}
+		coll.Table = newTable(t, "test.docs", keys([]int64{10, 20, 30}), func(i int) string {
+			return "baab"[i : i+1]
+		}, func(int) bool { return false })
+		with := sized(coll)
+		delete(with.Sizes, key.Int(unknown))
+		r := policy.NewRound(shards)
+		r.Defragment(with)
+		if got := r.Migrations(); len(got) > 0 {
+			t.Errorf("without the size of the chunk at %d: %v", unknown, got)
+		}
+	}
+}
+
 func keys(of []int64) (all []key.Key) {
 	for _, n := range of {
 		all = append(all, key.Int(n))
