@@ -7,12 +7,12 @@ import (
 
 // Describe tells in a sentence for each collection what a policy goes by: what its shards have, and
 // what they may have.
-func (r *Round) Describe() (sentences []string) {
+func (r *Round) Describe(show func(string) string) (sentences []string) {
 	for i := range r.Collections {
 		c := &r.Collections[i]
 		var shards []string
 		for j := range r.Shards {
-			shards = append(shards, r.holds(c, &r.Shards[j]))
+			shards = append(shards, r.holds(c, &r.Shards[j], show))
 		}
 		about := fmt.Sprintf("%s, of which a chunk has up to %d bytes", c.NS, c.ChunkBytes)
 		switch {
@@ -22,24 +22,31 @@ func (r *Round) Describe() (sentences []string) {
 			about += " and which is defragmented"
 		}
 		sentences = append(sentences, about+": "+strings.Join(shards, ", "))
+		var zones []string
+		for _, z := range c.Zones {
+			zones = append(zones, fmt.Sprintf("%s [%s, %s)", z.Name, show(z.Min), show(z.Max)))
+		}
+		if len(zones) > 0 {
+			sentences = append(sentences, "zones of "+c.NS+": "+strings.Join(zones, ", "))
+		}
 	}
 	return sentences
 }
 
 // holds is what a shard has of a collection, and what may keep it from having more.
-func (r *Round) holds(c *Collection, s *Shard) string {
-	chunks, jumbo := 0, 0
+func (r *Round) holds(c *Collection, s *Shard, show func(string) string) string {
+	chunks, jumbo := 0, []string(nil)
 	for i := range c.Chunks {
 		if c.Chunks[i].Shard == s.Name {
 			chunks++
 			if c.Chunks[i].Jumbo {
-				jumbo++
+				jumbo = append(jumbo, show(c.Chunks[i].Min))
 			}
 		}
 	}
 	text := fmt.Sprintf("%s has %d of its chunks", s.Name, chunks)
-	if jumbo > 0 {
-		text += fmt.Sprintf(", %d jumbo", jumbo)
+	if n := len(jumbo); n > 0 {
+		text += fmt.Sprintf(", %d jumbo (%s)", n, atPlaces(jumbo))
 	}
 	if bytes, said := c.Bytes[s.Name]; r.BySize && said {
 		text += fmt.Sprintf(" with %d bytes", bytes)
@@ -56,6 +63,16 @@ func (r *Round) holds(c *Collection, s *Shard) string {
 	}
 	if len(also) > 0 {
 		text += " (" + strings.Join(also, ", ") + ")"
+	}
+	return text
+}
+
+// atPlaces names the first of some lower bounds.
+func atPlaces(bounds []string) string {
+	const most = 3
+	text := "at " + strings.Join(bounds[:min(len(bounds), most)], ", ")
+	if len(bounds) > most {
+		text += " and more"
 	}
 	return text
 }

@@ -70,7 +70,7 @@ func (r *Round) judgeOne(
 		used[choice.From], used[choice.To], before = true, true, &o
 	}
 	if o := r.next(c, used, before); !o.idle {
-		return fmt.Sprintf("it has left undone %s", o.text(show))
+		return fmt.Sprintf("it has left undone %s%s", o.text(show), c.ofZone(o))
 	}
 	return ""
 }
@@ -174,9 +174,29 @@ func (o options) text(show func(string) string) string {
 	}
 	text := o.any[0].show(show)
 	if n := len(o.any); n > 1 {
-		text += fmt.Sprintf(", or another of %d equals", n)
+		text += fmt.Sprintf(", or %s", others(n-1))
 	}
 	return text
+}
+
+// ofZone says of which zone the first choice is, if of any.
+func (c *Collection) ofZone(o options) string {
+	if len(o.any) == 0 {
+		return ""
+	}
+	zone, _ := c.zoneOf(o.any[0].Min, o.any[0].Max)
+	if zone == "" {
+		return ""
+	}
+	return ", as it is of zone " + zone
+}
+
+// others counts choices that are as good.
+func others(n int) string {
+	if n == 1 {
+		return "another that is as good"
+	}
+	return fmt.Sprintf("one of %d others that are as good", n)
 }
 
 func (c Choice) show(key func(string) string) string {

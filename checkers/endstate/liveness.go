@@ -33,11 +33,15 @@ type Progress struct {
 }
 
 // Unfinished is something that has not ended: a sentence about it, the namespace if it belongs to
-// one, and the node or the name of the task that carries it out, where one does.
-type Unfinished struct{ What, NS, Node, Task string }
+// one, and the node or the name of the task that carries it out, where one does. A stream waits for
+// all else that has not ended.
+type Unfinished struct {
+	What, NS, Node, Task string
+	Stream               bool
+}
 
 // Check judges the progress. It is a pure function of it. What can be followed furthest comes
-// first.
+// first, and streams come last.
 func (p *Progress) Check() verdict.Verdict {
 	v := Liveness.Begin()
 	v.Checked = p.Asked
@@ -46,7 +50,12 @@ func (p *Progress) Check() verdict.Verdict {
 	for i := range p.Unfinished {
 		chains[i], order[i] = p.chain(&p.Unfinished[i]), i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return len(chains[b]) - len(chains[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		if of := p.Unfinished; of[a].Stream != of[b].Stream {
+			return map[bool]int{true: 1, false: -1}[of[a].Stream]
+		}
+		return len(chains[b]) - len(chains[a])
+	})
 	for _, i := range order {
 		v.Add(verdict.Violation{
 			Signature: NotFinished,

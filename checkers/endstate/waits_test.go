@@ -79,3 +79,17 @@ func TestChainsFirst(t *testing.T) {
 		t.Errorf("because\n%s", text)
 	}
 }
+
+// What streams wait for comes before them, even if nobody waits for it.
+func TestStreamsLast(t *testing.T) {
+	p := Progress{
+		Waiting: stuck(),
+		Unfinished: []Unfinished{
+			{What: "stream 1", Node: "client.0", Stream: true},
+			{What: "shard-a has a section"},
+		},
+	}
+	if first := p.Check().Violations[0].Broke; first != "not finished: shard-a has a section" {
+		t.Errorf("%q comes first", first)
+	}
+}

@@ -29,8 +29,7 @@ func (o *Oracle) Answered(operation int, kind, ns string, k int64, wrong []strin
 	}
 	o.report(repliesRule, verdict.Violation{
 		Signature: wrongReply, NS: ns, Key: fmt.Sprint(k), Ops: []int{operation},
-		Broke: fmt.Sprintf("the answer to operation %d, a %s of k=%d, is wrong", operation, kind,
-			k),
+		Broke:   fmt.Sprintf("the answer to operation %d (%s of k=%d) is wrong", operation, kind, k),
 		Because: wrong,
 	}, o.step)
 }

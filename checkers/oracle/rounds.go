@@ -373,7 +373,7 @@ func (r *rounds) judgeRound() {
 		Broke:     fmt.Sprintf("round %d of the balancer: %s", now.number, wrong),
 		Because: append([]string{
 			"nothing was changed from when it began until it chose, and no fault hit it",
-		}, now.as(now.states[0]).Describe()...),
+		}, now.as(now.states[0]).Describe(r.show)...),
 	}, now.step)
 }
 

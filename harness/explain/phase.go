@@ -66,7 +66,7 @@ func (p phase) after(before phase) string {
 
 // alone is the phase as it is told by itself: the first time with where the migration goes.
 func (p phase) alone(e *trace.Event, first bool) string {
-	text := "migration " + e.Migration()
+	text := holder(e.Migration())
 	if first && e.Kind == trace.PrimaryMoving {
 		text = "movePrimary " + e.Migration() + " of " + e.NS
 	} else if first && e.Min < e.Max {
@@ -96,4 +96,13 @@ func joinPhases(all []Moment) (out []Moment) {
 		last.Weight, last.Step, last.phase = max(last.Weight, m.Weight), m.Step, m.phase
 	}
 	return out
+}
+
+// holder names what has a critical section: a migration, or an operation on a collection, which
+// says itself that it is one.
+func holder(id string) string {
+	if strings.HasPrefix(id, "operation ") {
+		return id
+	}
+	return "migration " + id
 }

@@ -50,7 +50,7 @@ func Sentence(e *trace.Event) string {
 	case trace.MigrationEnded:
 		return fmt.Sprintf("migration %s: ended %s on %s", e.Migration(), e.State(), e.Node)
 	case trace.CriticalSection:
-		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, sectionText(e))
+		return fmt.Sprintf("%s: %s %s", holder(e.Migration()), e.Node, sectionText(e))
 	case trace.RangeDeletion:
 		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
 			e.Migration(), rangeText(e), e.Node, e.State())

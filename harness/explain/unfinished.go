@@ -15,6 +15,7 @@ import (
 func (s *slice) unfinished() {
 	s.drained()
 	s.leftover()
+	s.blocked()
 	s.locked()
 	s.refused()
 }
@@ -57,6 +58,29 @@ func (s *slice) leftover() {
 			s.choose(i, Close)
 		case e.Kind == trace.MigrationRequested && s.recorded(e):
 			s.migration(e.Migration())
+		}
+	}
+}
+
+// blocked follows a critical section that is left: when it was entered, and what the shard was asked
+// to do about the collection around that.
+func (s *slice) blocked() {
+	if !strings.Contains(s.about.Text, "critical_sections") {
+		return
+	}
+	entered := s.chooseLast(len(s.events), Must, func(e *trace.Event) bool {
+		return e.Kind == trace.CriticalSection && namesIt(s.about.Text, e.Shard) &&
+			namesIt(s.about.Text, e.NS)
+	})
+	if entered < 0 {
+		return
+	}
+	section := &s.events[entered]
+	for i := range s.events {
+		e := &s.events[i]
+		if e.Kind == trace.Exchanged && e.Asked() == "ShardsvrParticipate" &&
+			e.NS == section.NS && e.Node == section.Node {
+			s.choose(i, Close)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -115,7 +116,7 @@ func (f *finalChecks) undone() (undone []endstate.Unfinished) {
 			undone = append(undone, endstate.Unfinished{
 				What: fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
 					op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)),
-				Node: string(clientNode(op.Client)),
+				Node: string(clientNode(op.Client)), Stream: op.Kind == scenario.Watch,
 			})
 		}
 	}

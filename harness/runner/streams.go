@@ -48,7 +48,7 @@ func (r *streamReaders) drain() (left []endstate.Unfinished) {
 			left = append(left, endstate.Unfinished{
 				What: fmt.Sprintf("stream %d of %s has not delivered all changes", plan.ID, plan.NS),
 				NS:   plan.NS,
-				Node: string(readerNode(plan.ID)),
+				Node: string(readerNode(plan.ID)), Stream: true,
 			})
 		}
 	}

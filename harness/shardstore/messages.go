@@ -86,7 +86,7 @@ func tell(x *env.Exchange) (told *trace.ExchangedEvent, about string) {
 		return nil, ""
 	}
 	e := &trace.ExchangedEvent{
-		Peer: string(x.From), NS: subject(asked.Body), Request: nameOf(asked.Body),
+		Peer: string(x.From), NS: collectionOf(asked.Body), Request: nameOf(asked.Body),
 		Arguments: argumentsText(asked.Body), Arrived: int64(x.Began),
 	}
 	switch said, _ := x.Reply.(*rpc.Envelope); {
@@ -98,6 +98,15 @@ func tell(x *env.Exchange) (told *trace.ExchangedEvent, about string) {
 		e.Answer, e.Carried = messageText(said.Body), carried(said.Body)
 	}
 	return e, sessionOf(asked.Body)
+}
+
+// collectionOf is the collection that a command is about: of a participant's it is in its
+// description.
+func collectionOf(body env.Message) string {
+	if p, ok := body.(*command.ShardsvrParticipate); ok {
+		return p.Collection.NS
+	}
+	return subject(body)
 }
 
 // sessionOf is the session of a write, empty for none.

@@ -225,7 +225,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("the metrics have no %q: %s", want, got)
 		}
 	}
-	if got := c.get("config.0", "/status"); !strings.Contains(got, `"name":"shard-a"`) {
+	if got := c.get(c.primary("config"), "/status"); !strings.Contains(got, `"name":"shard-a"`) {
 		t.Errorf("the status of the config server has no shard: %s", got)
 	}
 	if got := c.get(id, "/failpoints/no.such"); !strings.Contains(got, "there is no failpoint") {
