@@ -62,8 +62,8 @@ func (s *slice) leftover() {
 	}
 }
 
-// blocked follows a critical section that is left: when it was entered, and what the shard was asked
-// to do about the collection around that.
+// blocked follows a critical section that is left: when it was entered, and what its shard was
+// asked to do about the collection.
 func (s *slice) blocked() {
 	if !strings.Contains(s.about.Text, "critical_sections") {
 		return
