@@ -126,7 +126,7 @@ func (c *clusterTimes) judgeCausal(i int, need uint64) {
 	op := &c.ops[i]
 	c.causal.Checked++
 	if op.Since > 0 && op.Since < need {
-		c.causal.Add(c.told(causalBefore, view{op: i, at: timedKey{op.NS, op.Key}},
+		c.causal.Add(c.tooEarly(causalBefore, op,
 			fmt.Sprintf("it may have seen a state of %s, and the session had seen %s",
 				moment(op.Since), moment(need))))
 		return
@@ -138,7 +138,7 @@ func (c *clusterTimes) judgeSnapshot(i int, need uint64) {
 	op := &c.ops[i]
 	c.snapshot.Checked++
 	if op.Causal && op.Time < need {
-		c.snapshot.Add(c.told(snapshotBefore, view{op: i, at: timedKey{op.NS, op.Key}, to: op.Time},
+		c.snapshot.Add(c.tooEarly(snapshotBefore, op,
 			fmt.Sprintf("the snapshot is at %s, and the session had seen %s",
 				moment(op.Time), moment(need))))
 		return

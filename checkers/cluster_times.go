@@ -256,18 +256,30 @@ func (c *clusterTimes) contradicts(signature Signature, v view, why string, w *s
 }
 
 func (c *clusterTimes) told(signature Signature, v view, because ...string) Violation {
-	op := &c.ops[v.op]
 	what := "found no document"
 	if v.found {
 		what = "found " + v.value
 	}
+	return about(signature, &c.ops[v.op], v.at, what, because)
+}
+
+// tooEarly tells of a read that goes by an older state than its session has seen, whatever it
+// found.
+func (c *clusterTimes) tooEarly(signature Signature, op *histories.Op, because string) Violation {
+	return about(signature, op, timedKey{op.NS, op.Key},
+		"goes by an older state than its session has seen", []string{because})
+}
+
+func about(
+	signature Signature, op *histories.Op, at timedKey, what string, because []string,
+) Violation {
 	return Violation{
 		Signature: signature,
-		NS:        v.at.ns,
-		Key:       fmt.Sprint(v.at.key),
+		NS:        at.ns,
+		Key:       fmt.Sprint(at.key),
 		Ops:       []int{op.ID},
 		Broke: fmt.Sprintf("k=%d: operation %d (client %d, %s%s) %s",
-			v.at.key, op.ID, op.Client, op.Concern, preferred(op), what),
+			at.key, op.ID, op.Client, op.Concern, preferred(op), what),
 		Because: because,
 	}
 }

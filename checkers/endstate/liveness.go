@@ -40,6 +40,14 @@ type Unfinished struct {
 	Stream               bool
 }
 
+// last is 1 for what comes behind all else.
+func (u *Unfinished) last() int {
+	if u.Stream {
+		return 1
+	}
+	return 0
+}
+
 // Check judges the progress. It is a pure function of it. What can be followed furthest comes
 // first, and streams come last.
 func (p *Progress) Check() verdict.Verdict {
@@ -50,11 +58,9 @@ func (p *Progress) Check() verdict.Verdict {
 	for i := range p.Unfinished {
 		chains[i], order[i] = p.chain(&p.Unfinished[i]), i
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(chains[b]) - len(chains[a]) })
 	slices.SortStableFunc(order, func(a, b int) int {
-		if of := p.Unfinished; of[a].Stream != of[b].Stream {
-			return map[bool]int{true: 1, false: -1}[of[a].Stream]
-		}
-		return len(chains[b]) - len(chains[a])
+		return p.Unfinished[a].last() - p.Unfinished[b].last()
 	})
 	for _, i := range order {
 		v.Add(verdict.Violation{

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// reserve counts as live memory and is never touched, so it takes none. Worlds are small and short-
-// lived: without it the collector would run every few megabytes, for what dies by itself when the
-// run is over.
+// reserve counts as live memory and is never touched, so it takes none. Worlds are small and soon
+// over: without it the collector would run every few megabytes, for what dies by itself with its
+// run.
 var reserve []byte
 
 const reserveSize = 24 << 20

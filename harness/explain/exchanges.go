@@ -138,8 +138,7 @@ func (s *slice) calls(i int) {
 		return
 	}
 	answered := s.last(i, func(x *trace.Event) bool {
-		asked, _ := x.Said()
-		return x.Peer == e.Node && ofMigration(asked) == e.Migration() && !polls(x) && !pulls(asked)
+		return x.Peer == e.Node && ofMigration(x) == e.Migration() && !polls(x) && !pulls(x)
 	})
 	failed := s.last(i, func(x *trace.Event) bool {
 		return x.Kind == trace.CallEnded && x.Node == e.Node && x.NS != "" && x.NS == s.nsOf(e) &&
@@ -182,7 +181,7 @@ func (s *slice) handovers() {
 	for i := range s.events[:min(s.horizon+1, len(s.events))] {
 		x := &s.events[i]
 		asked, answer := x.Said()
-		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(asked)] {
+		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(x)] {
 			continue
 		}
 		all = append(all, i)
@@ -204,12 +203,11 @@ func (s *slice) namesStatement(e *trace.Event) bool {
 }
 
 // handedBy is the migration, or the movePrimary, for which session history is handed over.
-func handedBy(asked string) string {
-	if move, is := strings.CutPrefix(asked, "Move "); is {
-		id, _, _ := strings.Cut(move, ",")
-		return id
+func handedBy(x *trace.Event) string {
+	if move, is := x.Argument("Move"); is {
+		return move
 	}
-	return ofMigration(asked)
+	return ofMigration(x)
 }
 
 // concern says whether what happens in an event may be done for the request of an exchange.
@@ -219,7 +217,7 @@ func concern(x, e *trace.Event) bool {
 	case e.Kind == trace.Applied && e.Actor == trace.User, e.Kind == trace.Executed:
 		return e.Session() != "" && namesIt(asked, e.Session())
 	case e.Migration() != "" && e.Kind != trace.CatalogWritten:
-		return ofMigration(asked) != "" && !polls(x) && !pulls(asked)
+		return ofMigration(x) != "" && !polls(x) && !pulls(x)
 	case e.Kind == trace.CatalogWritten && movedBy(e) != "":
 		return namesIt(asked, movedBy(e))
 	case e.Kind == trace.BalancerState:
@@ -232,20 +230,21 @@ func concern(x, e *trace.Event) bool {
 }
 
 // pulls says whether a request has a number: then it fetches the next part of something.
-func pulls(asked string) bool { return strings.Contains(asked, ", Number ") }
+func pulls(x *trace.Event) bool {
+	_, numbered := x.Argument("Number")
+	return numbered
+}
 
 // polls says whether a request only asks how things are.
 func polls(x *trace.Event) bool { return strings.HasSuffix(x.Asked(), "Status") }
 
 // ofMigration is the migration that a request names, by itself or by its session; empty for none.
-func ofMigration(asked string) string {
-	for _, field := range strings.Split(asked, ", ") {
-		name, value, _ := strings.Cut(field, " ")
-		if name == "Migration" || name == "Session" {
-			return value[strings.LastIndexByte(value, '_')+1:]
-		}
+func ofMigration(x *trace.Event) string {
+	if id, named := x.Argument("Migration"); named {
+		return id
 	}
-	return ""
+	session, _ := x.Argument("Session")
+	return session[strings.LastIndexByte(session, '_')+1:]
 }
 
 // attemptsTold is how many requests of one operation are told.
@@ -263,8 +262,8 @@ func (s *slice) attempts(op *histories.Op) {
 			x.Arrived() > op.ReturnAt {
 			continue
 		}
-		asked, _ := x.Said()
-		if strings.Contains(asked, fmt.Sprintf("session client.%d/", op.Client)) &&
+		session, _ := x.Argument("session")
+		if strings.HasPrefix(session, fmt.Sprintf("client.%d/", op.Client)) &&
 			told < attemptsTold && !s.plain(i) {
 			s.choose(i, Close)
 			told++
@@ -275,10 +274,9 @@ func (s *slice) attempts(op *histories.Op) {
 // plain says whether a write was let in at once with the version that its shard had, as usual.
 func (s *slice) plain(i int) bool {
 	x := &s.events[i]
-	asked, answer := x.Said()
-	_, attached, _ := strings.Cut(asked, "version ")
-	attached, _, _ = strings.Cut(attached, ", ")
-	return s.ownVersion(i, asked) == "; the shard's own is "+attached &&
+	_, answer := x.Said()
+	attached, _ := x.Argument("version")
+	return s.ownVersion(i) == "; the shard's own is "+attached &&
 		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
 		detour(x)+s.repeated(i) == ""
 }
@@ -288,8 +286,7 @@ func (s *slice) plain(i int) bool {
 func (s *slice) carriers() {
 	for i := range s.events[:min(s.horizon+1, len(s.events))] {
 		x := &s.events[i]
-		asked, _ := x.Said()
-		if len(s.brought(x)) > 0 && s.done["migration "+ofMigration(asked)] {
+		if len(s.brought(x)) > 0 && s.done["migration "+ofMigration(x)] {
 			s.choose(i, Close)
 		}
 	}

@@ -20,9 +20,9 @@ func (s *slice) exchange(i int) []Moment {
 		request += " of " + x.NS
 	}
 	if asked != "" {
-		request += " (" + asked + s.ownVersion(i, asked) + ")"
+		request += " (" + asked + s.ownVersion(i) + ")"
 	}
-	if id := ofMigration(asked); s.during[i] != "" && id != "" && id != s.during[i] {
+	if id := ofMigration(x); s.during[i] != "" && id != "" && id != s.during[i] {
 		request += ", of another migration than " + s.during[i]
 	}
 	if documents := s.documentsText(i); documents != "" {
@@ -73,9 +73,10 @@ const roundedTo = 10 * time.Microsecond
 
 // ownVersion is the placement that a shard had itself when a request with one, or without, came,
 // and the last that it had before it answered.
-func (s *slice) ownVersion(i int, asked string) string {
+func (s *slice) ownVersion(i int) string {
 	x := &s.events[i]
-	if !strings.Contains(asked, "version ") && !strings.Contains(asked, "without a version") {
+	_, attached := x.Argument("version")
+	if _, without := x.Argument("without"); !attached && !without {
 		return ""
 	}
 	was, is, since := "unknown", "unknown", int64(0)

@@ -87,7 +87,7 @@ func tell(x *env.Exchange) (told *trace.ExchangedEvent, about string) {
 	}
 	e := &trace.ExchangedEvent{
 		Peer: string(x.From), NS: collectionOf(asked.Body), Request: nameOf(asked.Body),
-		Arguments: argumentsText(asked.Body), Arrived: int64(x.Began),
+		Arguments: fields(asked.Body, ""), Arrived: int64(x.Began),
 	}
 	switch said, _ := x.Reply.(*rpc.Envelope); {
 	case x.Err != nil:
@@ -137,7 +137,7 @@ func messageText(m env.Message) string {
 	if w, ok := m.(*command.Written); ok {
 		return writtenText(w)
 	}
-	return strings.TrimSpace(nameOf(m) + " " + fieldsText(m, "not "))
+	return strings.TrimSpace(nameOf(m) + " " + strings.Join(fields(m, "not "), ", "))
 }
 
 // writtenText is the answer to a write, in the words of what judges it.
@@ -155,41 +155,45 @@ func writtenText(w *command.Written) string {
 	return text
 }
 
-// argumentsText is the arguments of a request that say something in a few words.
-func argumentsText(m env.Message) string { return fieldsText(m, "") }
-
-// fieldsText is the fields of a message that say something in a few words, and, behind a word for
-// it, those that are false. The collection is told anyway, and versions have its epoch.
-func fieldsText(m env.Message, isFalse string) string {
+// fields are those of a message that say something in a few words, and, behind a word for it, those
+// that are false. The collection is told anyway, and versions have its epoch.
+func fields(m env.Message, isFalse string) (all []string) {
 	v := reflect.Indirect(reflect.ValueOf(m))
 	if v.Kind() != reflect.Struct {
-		return ""
+		return nil
 	}
-	var all []string
 	for f, value := range v.Fields() {
 		if !f.IsExported() || f.Name == "NS" || f.Name == "UUID" || f.Name == "Epoch" {
 			continue
 		}
-		text := argumentText(f.Name, value)
-		if value.Kind() == reflect.Bool && !value.Bool() && isFalse != "" {
-			text = isFalse + f.Name
-		}
-		if text != "" {
-			all = append(all, text)
+		switch session, is := value.Interface().(command.Session); {
+		case is:
+			all = append(all, sessionFields(session)...)
+		case value.Kind() == reflect.Bool && !value.Bool() && isFalse != "":
+			all = append(all, isFalse+f.Name)
+		default:
+			if text := fieldText(f.Name, value); text != "" {
+				all = append(all, text)
+			}
 		}
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
-func argumentText(name string, v reflect.Value) string {
+func sessionFields(of command.Session) []string {
+	if of.ID == "" {
+		return nil
+	}
+	return []string{
+		"session " + of.ID, fmt.Sprintf("transaction %d", of.Txn),
+		fmt.Sprintf("statement %d", of.Stmt),
+	}
+}
+
+func fieldText(name string, v reflect.Value) string {
 	switch one := v.Interface().(type) {
 	case command.Placement:
 		return placementText(one)
-	case command.Session:
-		if one.ID == "" {
-			return ""
-		}
-		return fmt.Sprintf("session %s, transaction %d, statement %d", one.ID, one.Txn, one.Stmt)
 	case catalog.Version:
 		return name + " " + one.String()
 	case bson.Raw, command.WriteConcern:

@@ -116,7 +116,7 @@ func TestTell(t *testing.T) {
 		}
 		got := ""
 		if e, about := tell(&x); e != nil {
-			got = e.Arguments + " → " + e.Answer
+			got = strings.Join(e.Arguments, ", ") + " → " + e.Answer
 			if n := len(e.Carried); n > 0 {
 				got += fmt.Sprintf(", %d documents", n)
 			}

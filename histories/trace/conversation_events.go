@@ -186,8 +186,10 @@ type ExchangedEvent struct {
 	NS   string
 	// Request is what was asked for.
 	Request string
-	// Arguments are those of the request, Answer what was answered: for people.
-	Arguments, Answer string
+	// Arguments are those of the request, each by its name, a space and its value. Answer is what
+	// was answered, for people.
+	Arguments []string
+	Answer    string
 	// Passed are the failpoint sites that the request passed, in order.
 	Passed []Passage
 	// Carried are the documents of the answer.
@@ -210,7 +212,7 @@ type Passage struct {
 
 // Event is the event that travels.
 func (p ExchangedEvent) Event() *Event {
-	said := []string{p.Arguments, p.Answer}
+	said := []string{strings.Join(p.Arguments, argumentNext), p.Answer}
 	for _, one := range p.Passed {
 		said = append(said, one.Site+passedAt+strconv.FormatInt(one.At, 10))
 	}
@@ -224,9 +226,10 @@ func (p ExchangedEvent) Event() *Event {
 	return e
 }
 
-// saidNext stands between what was asked, what was answered and each passage, passedAt between a
-// site and a time.
+// saidNext stands between what was asked, what was answered and each passage, argumentNext between
+// arguments, passedAt between a site and a time.
 const (
-	saidNext = " → "
-	passedAt = " at "
+	saidNext     = " → "
+	argumentNext = ", "
+	passedAt     = " at "
 )

@@ -77,6 +77,17 @@ func (e *Event) Said() (arguments, answer string) {
 	return said[0], said[1]
 }
 
+// Argument is the value of an argument of the request of an Exchanged, and whether it has that.
+func (e *Event) Argument(name string) (value string, given bool) {
+	asked, _ := e.Said()
+	for one := range strings.SplitSeq(asked, argumentNext) {
+		if of, value, _ := strings.Cut(one, " "); of == name && of != "" {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // Passed are the failpoint sites that the request of an Exchanged passed, in order.
 func (e *Event) Passed() (all []Passage) {
 	said := strings.Split(e.detailOf(Exchanged), saidNext)

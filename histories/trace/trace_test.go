@@ -215,7 +215,7 @@ func TestExchanged(t *testing.T) {
 	for _, p := range []ExchangedEvent{
 		{Request: "Hello"},
 		{
-			Request: "TransferMods", Arguments: "Number 1", Answer: "Mods Deletes (1)",
+			Request: "TransferMods", Arguments: []string{"Number 1", "Final"}, Answer: "Mods Deletes (1)",
 			Carried: []Carried{{"a", 0}, {"b", 7}}, Passed: []Passage{{"x.y", 3}, {"x.y", 5}},
 			Arrived: 2,
 		},
@@ -224,7 +224,12 @@ func TestExchanged(t *testing.T) {
 		got := ExchangedEvent{
 			Request: e.Asked(), Carried: e.Carried(), Passed: e.Passed(), Arrived: e.Arrived(),
 		}
-		got.Arguments, got.Answer = e.Said()
+		_, got.Answer = e.Said()
+		for _, name := range []string{"Number", "Final", "Num", ""} {
+			if value, given := e.Argument(name); given {
+				got.Arguments = append(got.Arguments, strings.TrimSpace(name+" "+value))
+			}
+		}
 		if !reflect.DeepEqual(got, p) {
 			t.Errorf("%+v is read back as %+v", p, got)
 		}
