@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
@@ -98,11 +97,7 @@ impossible time, or overlapping calls of one client is refused before anything i
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			defer collectOften()() // most of the memory is the history
-			if l.memory > 0 {
-				// Garbage is collected the harder the nearer the limit is.
-				defer debug.SetMemoryLimit(debug.SetMemoryLimit(l.memory / 10 * 9))
-			}
+			defer collectLate(l.memory)() // most of the memory is the history
 			l.search.FirstProof = !all
 			code := exitPassed
 			for _, file := range args {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 )
 
 // reserve counts as live memory and is never touched, so it takes none. Worlds are small and soon
@@ -22,14 +24,36 @@ func collectSeldom() {
 	}
 }
 
-// collectOften is for a command whose memory stays alive: less room for garbage is enough. The
-// returned function ends it.
-func collectOften() (restore func()) {
-	const percent = 50
-	before, size := debug.SetGCPercent(percent), len(reserve)
+// A command whose memory stays alive begins to collect when so much is taken, which spares it a
+// dozen collections that would find hardly any garbage; from then on less room for garbage than
+// usual is enough.
+const (
+	firstCollection = 512 << 20
+	roomForGarbage  = 50 // percent
+)
+
+// collectLate is for a command whose memory stays alive, and may take no more than so many bytes, 0
+// for any: garbage is then collected the harder the nearer the limit is. The returned function ends
+// it.
+func collectLate(most int64) (restore func()) {
+	limit := int64(math.MaxInt64)
+	if most > 0 {
+		limit = most / 10 * 9
+	}
+	size := len(reserve)
 	reserve = nil
+	percent, before := debug.SetGCPercent(-1), debug.SetMemoryLimit(min(firstCollection, limit))
+	var ended atomic.Bool
+	runtime.AddCleanup(new([64]byte), func(bool) { // it is garbage: the first collection says so
+		if !ended.Load() {
+			debug.SetGCPercent(roomForGarbage)
+			debug.SetMemoryLimit(limit)
+		}
+	}, true)
 	return func() {
-		debug.SetGCPercent(before)
+		ended.Store(true)
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(before)
 		reserve = make([]byte, size)
 	}
 }
