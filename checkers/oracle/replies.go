@@ -46,3 +46,31 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 		Because: wrong,
 	}, o.step)
 }
+
+// keptRule is steps-kept (H-42): an operation on a whole collection goes on to its next step, and
+// the config server adds or removes a shard, because of what a shard has answered.
+var keptRule = verdict.Checker{
+	Name: "steps-kept",
+	Promise: "A majority of a shard has what the shard answers that it has done for an operation " +
+		"on a whole collection, and its consent to join or to leave the cluster.",
+	Signatures: verdict.Meanings{
+		answeredEarly: "a shard answered that it had done what no majority of it has",
+	},
+}
+
+var _ = declare(89, keptRule, func(*Oracle) hooks { return hooks{} })
+
+const answeredEarly verdict.Signature = "answered-before-majority"
+
+// Kept reports what no majority of a shard has at the moment at which its member answers a request
+// about a collection, or about none, that it has done it; nothing when lacking is empty.
+func (o *Oracle) Kept(node, request, ns, lacking string) {
+	if lacking == "" {
+		return
+	}
+	o.report(keptRule, verdict.Violation{
+		Signature: answeredEarly, NS: ns,
+		Broke:   fmt.Sprintf("%s answers %s, and no majority of its shard has it", node, request),
+		Because: []string{lacking},
+	}, o.step)
+}

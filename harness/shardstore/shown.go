@@ -15,8 +15,8 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// Exchanged has the oracle judge whose documents an answer to a query has. Routers return what
-// shards have returned to them.
+// Exchanged has the oracle judge whose documents an answer to a query has, and whether what a shard
+// says that it has done will last. Routers return what shards have returned to them.
 func (c *cluster) Exchanged(x *env.Exchange) {
 	if !x.Served || x.Err != nil {
 		return
@@ -25,6 +25,10 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	said, _ := x.Reply.(*rpc.Envelope)
 	if asked == nil || said == nil || said.Err != nil {
 		return
+	}
+	if member := c.Member(x.To); member != nil {
+		request, ns, lacking := lackedOf(asked.Body, &held{member.Store(), member.Committed().Index})
+		c.oracle.Kept(string(x.To), request, ns, lacking)
 	}
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {

@@ -63,7 +63,9 @@ func (s *Server) BeingSharded(database string) (ns string) {
 }
 
 // describe tells the config server of the unsharded collection that it shards. Nothing changes in
-// it, as its critical section is held; the answer waits until a majority has what it rests on.
+// it, as its critical section is held; the answer waits until a majority has what it rests on, and
+// for proof that this is the primary still: one of the past may have been deposed before the
+// section was held, and tell of a collection that has changed since.
 func (s *Server) describe(
 	t env.Task, _ env.NodeID, req *command.ShardsvrDescribe,
 ) (*command.UnshardedDescription, error) {
@@ -79,7 +81,7 @@ func (s *Server) describe(
 		found.UUID, found.Empty = s.uuid(req.NS), true
 		err = s.fitsKey(req, found)
 	}
-	if err := s.cfg.Member.AwaitMajority(t); err != nil {
+	if err := s.cfg.Member.Confirm(t); err != nil {
 		return nil, err
 	}
 	if err := lead.Err(); err != nil {
@@ -155,7 +157,7 @@ func (s *Server) sharding(req *command.ShardsvrParticipate) (ops []oplog.Op, err
 	if p, _ := m.Store().Pattern(c.NS, store.Latest); !p.SameOrder(c.Key) {
 		doc := s.participation(c.NS)
 		doc.NS, doc.KeyedAt = c.NS, m.Applied().Index+1
-		ops = append(ops, documentOp(oplog.Update, participationsNS, c.NS, doc))
+		ops = append(ops, documentOp(oplog.Update, ParticipationsNS, c.NS, doc))
 	}
 	return append(ops, oplog.Op{
 		Kind: oplog.Shard, NS: c.NS, Doc: options, Actor: uint8(trace.System),

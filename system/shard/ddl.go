@@ -14,10 +14,10 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// participationsNS holds, for each namespace, the number of the newest operation on the whole
+// ParticipationsNS holds, for each namespace, the number of the newest operation on the whole
 // collection that is over on this shard. It fences the messages of that operation and of earlier
 // ones.
-const participationsNS = "config.ddlParticipations"
+const ParticipationsNS = "config.ddlParticipations"
 
 type participationDoc struct {
 	NS       string `bson:"_id"`
@@ -69,7 +69,7 @@ var deletionSites = map[command.ParticipantStep]failpoint.Site{
 }
 
 func (s *Server) participation(ns string) (doc participationDoc) {
-	raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest)
+	raw := s.cfg.Member.Store().Get(ParticipationsNS, string(key.String(ns)), store.Latest)
 	if raw != nil {
 		s.decode(raw, &doc)
 	}
@@ -158,7 +158,7 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	to := s.participation(req.To)
 	to.NS, to.Formerly = req.To, s.inherited(req)
 	to.KeyedAt = s.participation(req.Collection.NS).KeyedAt
-	ops = append(ops, documentOp(oplog.Update, participationsNS, req.To, to))
+	ops = append(ops, documentOp(oplog.Update, ParticipationsNS, req.To, to))
 	if there != "" && there == req.Target {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})
 	}
@@ -192,7 +192,7 @@ func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	for _, ns := range operationNamespaces(req) {
 		doc := s.participation(ns)
 		doc.NS, doc.Released = ns, req.Operation
-		ops = append(ops, documentOp(oplog.Update, participationsNS, ns, doc))
+		ops = append(ops, documentOp(oplog.Update, ParticipationsNS, ns, doc))
 		if doc, held := s.recoverable(ns); held && doc.Reason == holderOf(req) {
 			ops = append(ops, s.Unhold(ns))
 		}

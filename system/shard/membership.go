@@ -60,10 +60,11 @@ type membershipDoc struct {
 	Leaving bool `bson:"leaving"`
 }
 
-const membershipID = "clusterMembership"
+// MembershipID is the _id of that document, in VersionNS.
+const MembershipID = "clusterMembership"
 
 func (m membershipDoc) op() oplog.Op {
-	m.ID = membershipID
+	m.ID = MembershipID
 	return documentOp(oplog.Update, VersionNS, m.ID, m)
 }
 
@@ -73,7 +74,7 @@ func Outside() oplog.Op { return membershipDoc{Leaving: true}.op() }
 
 // membership is the zero value for a shard that has followed no order yet.
 func (s *Server) membership() (m membershipDoc) {
-	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest)
+	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(MembershipID)), store.Latest)
 	if raw != nil {
 		s.decode(raw, &m)
 	}

@@ -23,7 +23,7 @@ func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 		switch op.NS {
 		case SectionsNS:
 			s.followSections()
-		case participationsNS:
+		case ParticipationsNS:
 			s.followRelease(op, leading)
 		}
 		switch op.Kind {

@@ -1,0 +1,85 @@
+package shardstore
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// What a shard has answered is looked for in what a majority has, not in what its primary has.
+func TestLacked(t *testing.T) {
+	const ns = "test.docs"
+	step := func(step command.ParticipantStep) any {
+		return &command.ShardsvrParticipate{
+			Operation: 7, Step: step, Collection: catalog.Collection{NS: ns},
+		}
+	}
+	document := func(in, id string, fields bson.D) oplog.Op {
+		raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: id}}, fields...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oplog.Op{Kind: oplog.Insert, NS: in, ID: string(key.String(id)), Doc: raw}
+	}
+	over := func(number int64) oplog.Op {
+		return document(shard.ParticipationsNS, ns, bson.D{{Key: "released", Value: number}})
+	}
+	order := func(at int64) oplog.Op {
+		return document(shard.VersionNS, shard.MembershipID, bson.D{{Key: "at", Value: at}})
+	}
+	blocked := document(shard.SectionsNS, ns, nil)
+	made, gone := oplog.Op{Kind: oplog.Create, NS: ns}, oplog.Op{Kind: oplog.Drop, NS: ns}
+	for name, c := range map[string]struct {
+		asked           any
+		majority, newer []oplog.Op
+		lacking         string
+	}{
+		"blocked":         {step(command.ParticipantBlock), []oplog.Op{blocked}, nil, ""},
+		"blocked here":    {step(command.ParticipantBlock), nil, []oplog.Op{blocked}, "nobody"},
+		"over":            {step(command.ParticipantRelease), []oplog.Op{over(7)}, nil, ""},
+		"over here":       {step(command.ParticipantRelease), nil, []oplog.Op{over(7)}, "number 0"},
+		"an earlier over": {step(command.ParticipantRelease), []oplog.Op{over(6)}, nil, "number 6"},
+		"late block":      {step(command.ParticipantBlock), []oplog.Op{over(8)}, nil, ""},
+		"made":            {step(command.ParticipantCreate), []oplog.Op{made}, nil, ""},
+		"made here":       {step(command.ParticipantCreate), nil, []oplog.Op{made}, "exists: true"},
+		"not to be made":  {step(command.ParticipantCreate), nil, nil, ""},
+		"dropped":         {step(command.ParticipantDrop), []oplog.Op{made, gone}, nil, ""},
+		"dropped here": {step(command.ParticipantDrop), []oplog.Op{made}, []oplog.Op{gone},
+			"exists: false"},
+		"another one stays": {step(command.ParticipantDrop), []oplog.Op{made}, nil, ""},
+		"leaves":            {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{order(5)}, nil, ""},
+		"leaves here": {&command.ShardsvrLeaveCluster{At: 5}, nil, []oplog.Op{order(5)},
+			"of 0, not 5"},
+		"joins later": {&command.ShardsvrJoinCluster{At: 5}, []oplog.Op{order(6)}, nil, ""},
+		"joins here":  {&command.ShardsvrJoinCluster{At: 5}, nil, []oplog.Op{order(5)}, "not 5"},
+		"a read":      {&command.Find{NS: ns}, nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &held{store.New(), 0}
+			index := uint64(0)
+			for _, ops := range [][]oplog.Op{c.majority, c.newer} {
+				for _, op := range ops {
+					index++
+					if err := h.store.Apply(index, []oplog.Op{op}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if h.committed == 0 {
+					h.committed = uint64(len(c.majority))
+				}
+			}
+			_, _, lacking := lackedOf(c.asked, h)
+			if lacking == "" != (c.lacking == "") || !strings.Contains(lacking, c.lacking) {
+				t.Errorf("%q, not %q", lacking, c.lacking)
+			}
+		})
+	}
+}
