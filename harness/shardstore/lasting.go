@@ -26,7 +26,7 @@ func lackedOf(asked any, h *held) (request, ns, lacking string) {
 	case *command.ShardsvrJoinCluster:
 		return "that it joins", "", h.lacksOrder(int64(req.At))
 	case *command.ShardsvrLeaveCluster:
-		return "that it may leave", "", h.lacksOrder(int64(req.At))
+		return "that it may leave", "", h.lacksConsent(int64(req.At))
 	}
 	return "", "", ""
 }
@@ -56,15 +56,26 @@ func (h *held) lacksStep(req *command.ShardsvrParticipate) string {
 	return ""
 }
 
+// lacksConsent: an order to leave that is repeated while the shard drains finds its consent there,
+// as no order to join is younger than the first of them.
+func (h *held) lacksConsent(at int64) string {
+	if leaving, _ := h.membership().Lookup("leaving").BooleanOK(); leaving {
+		return ""
+	}
+	return h.lacksOrder(at)
+}
+
 // lacksOrder: a later order stands for an earlier one.
 func (h *held) lacksOrder(at int64) string {
-	kept, _ := h.document(shard.VersionNS, shard.MembershipID).Lookup("at").Int64OK()
+	kept, _ := h.membership().Lookup("at").Int64OK()
 	if kept >= at {
 		return ""
 	}
 	return fmt.Sprintf("the newest order to join or to leave that a majority knows is of %d, not %d",
 		kept, at)
 }
+
+func (h *held) membership() bson.Raw { return h.document(shard.VersionNS, shard.MembershipID) }
 
 // released is the newest operation on a collection that a majority knows to be over.
 func (h *held) released(ns string) int64 {
