@@ -47,30 +47,47 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 	}, o.step)
 }
 
-// keptRule is steps-kept (H-42): an operation on a whole collection goes on to its next step, and
-// the config server adds or removes a shard, because of what a shard has answered.
-var keptRule = verdict.Checker{
-	Name: "steps-kept",
-	Promise: "A majority of a shard has what the shard answers that it has done for an operation " +
-		"on a whole collection, and its consent to join or to leave the cluster.",
+// lastingRule is lasting-answers (H-42): an operation goes on to its next step, a donor or a new
+// primary decides, and the config server adds or removes a shard, because of what a server has
+// answered.
+var lastingRule = verdict.Checker{
+	Name: "lasting-answers",
+	Promise: "What a server answers to another server or to an operator, a majority of its set has: " +
+		"what it has written, and what it may have read. It had not been deposed when it was asked.",
 	Signatures: verdict.Meanings{
-		answeredEarly: "a shard answered that it had done what no majority of it has",
+		answeredEarly:   "a server answered what no majority of its set has",
+		answeredDeposed: "a deposed primary answered by what it knew",
 	},
 }
 
-var _ = declare(89, keptRule, func(*Oracle) hooks { return hooks{} })
+var _ = declare(89, lastingRule, func(*Oracle) hooks { return hooks{} })
 
-const answeredEarly verdict.Signature = "answered-before-majority"
+const (
+	answeredEarly   verdict.Signature = "answered-before-majority"
+	answeredDeposed verdict.Signature = "answered-when-deposed"
+)
 
-// Kept reports what no majority of a shard has at the moment at which its member answers a request
-// about a collection, or about none, that it has done it; nothing when lacking is empty.
-func (o *Oracle) Kept(node, request, ns, lacking string) {
+// Kept reports what no majority of a set has at the moment at which its member answers, about a
+// collection or about none; nothing when lacking is empty.
+func (o *Oracle) Kept(node, about, ns, lacking string) {
 	if lacking == "" {
 		return
 	}
-	o.report(keptRule, verdict.Violation{
+	o.report(lastingRule, verdict.Violation{
 		Signature: answeredEarly, NS: ns,
-		Broke:   fmt.Sprintf("%s answers %s, and no majority of its shard has it", node, request),
+		Broke:   fmt.Sprintf("%s answers %s, and no majority of its set has it", node, about),
 		Because: []string{lacking},
+	}, o.step)
+}
+
+// AnsweredDeposed reports an answer of a member that was no primary any more when the request
+// arrived, and did not know.
+func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: answeredDeposed, NS: ns,
+		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
+		Because: []string{
+			"a majority of its set was in a later term before the request arrived",
+		},
 	}, o.step)
 }

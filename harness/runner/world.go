@@ -48,15 +48,22 @@ func (r *run) worldOptions() sim.Options {
 }
 
 // witness shows every exchange to those who judge it, if there are any: first to the one who makes
-// events of it, then to the system's own.
+// events of it, then to the system's own, who alone is shown requests without an answer.
 func (r *run) witness() func(env.Node, *env.Exchange) {
 	emit := r.about.Messages.Witness
 	return func(n env.Node, x *env.Exchange) {
+		judge, _ := r.system.(target.Witness)
+		if x.Arrived {
+			if judge != nil {
+				judge.Arrived(x)
+			}
+			return
+		}
 		if emit != nil {
 			emit(n, x)
 		}
-		if w, ok := r.system.(target.Witness); ok {
-			w.Exchanged(x)
+		if judge != nil {
+			judge.Exchanged(x)
 		}
 		r.keep(x)
 	}

@@ -6,10 +6,92 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
+
+// Rule: what a server answers to another server or to an operator rests on what a majority of its
+// set has, and on a leadership that was real at some moment of the request. Everything that was in
+// the server's log when the request arrived may have been read for the answer; what was written for
+// it is part of it. Judged from outside, so no handler needs to say what it has read.
+
+// Arrived notes what the server of a request whose answer is to last has.
+func (c *cluster) Arrived(x *env.Exchange) {
+	asked, ok := x.Request.(*rpc.Envelope)
+	if !ok || !lasts(asked.Body) {
+		return
+	}
+	if m := c.Member(x.To); m != nil {
+		x.Mark.Applied = m.Applied().Index
+		if m.Leading() && c.deposed(m) {
+			x.Mark.Deposed = m.Term()
+		}
+	}
+}
+
+// deposed reports whether a majority of a leader's set is in a later term. So it will stay.
+func (c *cluster) deposed(leader *replset.Member) bool {
+	later, members := 0, c.Topology().MembersOf(leader.Name())
+	for _, id := range members {
+		if m := c.Member(id); m != nil && m.Term() > leader.Term() {
+			later++
+		}
+	}
+	return later > len(members)/2
+}
+
+// lastingAnswer has the oracle judge an answer that is to last.
+func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
+	m := c.Member(x.To)
+	if m == nil || !lasts(asked) {
+		return
+	}
+	h := &held{m.Store(), m.Committed().Index}
+	about, ns, lacking := lackedOf(asked, h)
+	if _, cached := asked.(*command.FlushRoutingTableCacheUpdates); lacking == "" && !cached {
+		lacking = h.lacksEntry("it wrote", x.Wrote)
+	}
+	if lacking == "" {
+		lacking = h.lacksEntry("when the request arrived it had", x.Mark.Applied)
+	}
+	c.oracle.Kept(string(x.To), about, ns, lacking)
+	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
+		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed)
+	}
+}
+
+// lasts reports whether the answer to a request is one that servers or operators go by later. The
+// others are answered from memory, are asked again before anything depends on them, or have a read
+// or write concern of their own.
+func lasts(asked env.Message) bool {
+	switch asked.(type) {
+	case *command.ShardsvrParticipate, *command.ShardsvrDescribe, *command.ShardsvrJoinCluster,
+		*command.ShardsvrLeaveCluster, *command.ShardsvrMovePrimary, *command.ShardsvrMergeChunks,
+		*command.ShardsvrMergeAllChunks, *command.ShardsvrMoveRange, *command.ShardsvrSplitChunk,
+		*command.AdvanceTxn, *command.AssertNoCollections, *command.AwaitRangeDeletion,
+		*command.CleanupOrphaned, *command.CloneCatalogData, *command.DropClonedData,
+		*command.ImportSessions, *command.JoinMigrations, *command.RangeTaskOp,
+		*command.RecvChunkReleaseCritSec,
+		*command.FlushRoutingTableCacheUpdates:
+		return true
+	case *command.AddShard, *command.AddShardToZone, *command.BalancerCollectionStatus,
+		*command.BalancerStart, *command.BalancerStatus, *command.BalancerStop,
+		*command.ClearJumboFlag, *command.CommitChunkMigration, *command.CommitChunkSplit,
+		*command.CommitChunksMerge, *command.CommitMergeAllChunks, *command.CommitMovePrimary,
+		*command.ConfigureCollectionBalancing, *command.CreateDatabase, *command.CreateIndex,
+		*command.DropCollection, *command.DropIndex, *command.EnsureChunkVersionIsGreaterThan,
+		*command.GetSplitPolicy, *command.LimitShard, *command.LogChange, *command.MovePrimary,
+		*command.MoveRange, *command.PutSetting, *command.RemoveShard,
+		*command.RemoveShardFromZone, *command.RenameCollection, *command.ShardCollection,
+		*command.UpdateZoneKeyRange:
+		return true
+	}
+	return false
+}
 
 // held is what a member has on disk, and the newest entry of it that a majority has.
 type held struct {
@@ -17,9 +99,9 @@ type held struct {
 	committed uint64
 }
 
-// lackedOf says what no majority has of what a request asked for and was answered to be done; empty
-// when it has all, or when the answer promises nothing that lasts.
-func lackedOf(asked any, h *held) (request, ns, lacking string) {
+// lackedOf says what a request was about, and what no majority has of what it asked for and was
+// answered to be done; lacking is empty when it has all, or when that cannot be told by documents.
+func lackedOf(asked env.Message, h *held) (about, ns, lacking string) {
 	switch req := asked.(type) {
 	case *command.ShardsvrParticipate:
 		return "the step " + string(req.Step), req.Collection.NS, h.lacksStep(req)
@@ -28,7 +110,16 @@ func lackedOf(asked any, h *held) (request, ns, lacking string) {
 	case *command.ShardsvrLeaveCluster:
 		return "that it may leave", "", h.lacksConsent(int64(req.At))
 	}
-	return "", "", ""
+	return nameOf(asked), subject(asked), ""
+}
+
+// lacksEntry is for an entry that was there, or was written, before the answer.
+func (h *held) lacksEntry(how string, index uint64) string {
+	if index <= h.committed {
+		return ""
+	}
+	return fmt.Sprintf("%s entry %d in its log, and a majority has what comes up to entry %d",
+		how, index, h.committed)
 }
 
 // lacksStep: while the operation is not over, nobody else blocks its collection, or makes or ends

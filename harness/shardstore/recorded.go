@@ -62,7 +62,9 @@ func expectDocument(
 	case len(named) == 0:
 		whole = document + " has everything as before but its mode"
 	}
-	expect(whole, ns+" "+id, setFields.equal)
+	expect(whole, ns+" "+id, func(got, want setFields) bool {
+		return got.equal(want) || !slices.ContainsFunc(wanted, got.sameIncarnation)
+	})
 	for _, field := range slices.Sorted(maps.Keys(named)) {
 		expect(fmt.Sprintf("%s has %v", document, setFields{field: named[field]}),
 			ns+" "+id+" "+field,
@@ -141,6 +143,10 @@ func (s setFields) has(field, want string) bool {
 	return s[field] == want || field == defragments && s[field] == ""
 }
 
+// sameIncarnation reports whether two documents are of one collection: one that was renamed to the
+// name meanwhile has what was set of it under its former name.
+func (s setFields) sameIncarnation(as setFields) bool { return s[incarnation] == as[incarnation] }
+
 func (s setFields) equal(want setFields) bool {
 	for _, of := range []setFields{s, want} {
 		for _, field := range slices.Sorted(maps.Keys(of)) {
@@ -188,7 +194,8 @@ func (c *cluster) balancingOf(ns string) (all []setFields) {
 			coll, err := catalog.DecodeCollection(doc)
 			if err == nil && coll.NS == ns {
 				b := coll.Balancing
-				all = append(all, setFields{}.with(balancingDoc(
+				s := setFields{incarnation: coll.UUID}
+				all = append(all, s.with(balancingDoc(
 					&b.NoBalance, &b.ChunkBytes, &b.Defragment, &b.NoAutoMerge)))
 			}
 		}
@@ -196,8 +203,11 @@ func (c *cluster) balancingOf(ns string) (all []setFields) {
 	return all
 }
 
-// defragments is a field that servers may reset.
-const defragments = "defragment"
+const (
+	// defragments is a field that servers may reset.
+	defragments = "defragment"
+	incarnation = "uuid"
+)
 
 // changesOf is what a command sets.
 func changesOf(r *command.ConfigureCollectionBalancing) bson.Raw {

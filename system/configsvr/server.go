@@ -18,7 +18,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/protocol"
@@ -118,14 +117,6 @@ func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error 
 	return result
 }
 
-// Majority waits until everything applied here so far is held by a majority: everything that an
-// answer rests on was read or written before. Where that is so already, as nothing had to be
-// written, it also waits for proof that this is the primary still: what a deposed one has read may
-// have been undone since.
-func (s *Server) Majority(t env.Task) error {
-	at := s.member.Applied()
-	if s.member.Committed().Index >= at.Index {
-		return s.member.Confirm(t)
-	}
-	return s.member.Await(t, at, command.Majority)
-}
+// Majority waits until a majority holds everything that an answer rests on, which was read or
+// written before: see replset.Member.AwaitMajority.
+func (s *Server) Majority(t env.Task) error { return s.member.AwaitMajority(t) }

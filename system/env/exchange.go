@@ -1,14 +1,23 @@
 package env
 
-// Exchange is a request and what became of it: as its server has just answered it, whether the
-// answer arrives or not; or as its caller has just learned. A world shows exchanges to those who
-// judge nodes by what others see of them.
+// Exchange is a request and what became of it: as it has just arrived at its server; as the server
+// has just answered it, whether the answer arrives or not; or as its caller has just learned. A
+// world shows exchanges to those who judge nodes by what others see of them.
 type Exchange struct {
 	From, To       NodeID
 	Request, Reply Message
 	Err            error
-	// Served is set on the server's side. Began is when the request arrived there, in true virtual
-	// time; on the caller's side, when it was sent.
-	Served bool
-	Began  Time
+	// Arrived is set when the request arrives, and there is no answer yet. Served is set when there
+	// is one, on the server's side. Began is when the request arrived there, in true virtual time;
+	// on the caller's side, when it was sent.
+	Arrived, Served bool
+	Began           Time
+	// Mark is what whoever judges has set when the request arrived. The world only keeps it.
+	Mark Mark
+	// Wrote is the newest entry of the server's log that the task wrote which answered, 0 for none.
+	Wrote uint64
 }
+
+// Mark is what judges of an answer note of its server when the request arrives: the newest entry
+// that it has in its log, and the term in which it was deposed without knowing, 0 when it was not.
+type Mark struct{ Applied, Deposed uint64 }

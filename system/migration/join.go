@@ -4,7 +4,6 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
-	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // joinMigrations waits for the end of everything that this shard does for the namespace, or for all
@@ -44,5 +43,5 @@ func (s *Service) joinMigrations(
 	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
-	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, s.member.AwaitMajority(t)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 func (s *Service) serveRecipient(ep *rpc.Endpoint) {
@@ -251,7 +250,7 @@ func (s *Service) recvRelease(
 	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
-	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, s.member.AwaitMajority(t)
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).

@@ -62,8 +62,14 @@ func (l Lead) Await(t env.Task, wc command.WriteConcern) error {
 	return l.m.Await(t, l.m.Applied(), wc)
 }
 
-// AwaitMajority is Await for a majority.
-func (l Lead) AwaitMajority(t env.Task) error { return l.Await(t, command.Majority) }
+// AwaitMajority is Await for a majority, with proof of the leadership as Member.AwaitMajority has
+// it.
+func (l Lead) AwaitMajority(t env.Task) error {
+	if l.m.committed.Index < l.m.Applied().Index || l.Err() != nil {
+		return l.Await(t, command.Majority)
+	}
+	return l.m.Confirm(t)
+}
 
 // needLeader is errcode.NotWritablePrimary when the member does not lead. A leader that does not
 // accept writes yet is one.

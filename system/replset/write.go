@@ -34,6 +34,7 @@ func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	m.proposed = entry
 	m.readyLoop()
 	m.proposed = nil
+	t.Wrote(m.log.last().Index)
 	return m.log.last(), nil
 }
 
@@ -123,9 +124,15 @@ func (m *Member) Await(t env.Task, at oplog.Time, wc command.WriteConcern) error
 }
 
 // AwaitMajority waits until everything applied so far is committed, as step-up work must before it
-// acts on what it reads (protocol 9.2). Errors are those of Await.
+// acts on what it reads (protocol 9.2), and as an answer must that rests on it. Where that is so
+// already, as nothing had to be written, it waits for proof that this is the primary still: what a
+// deposed one has read may have been undone since. Errors are those of Await and Confirm.
 func (m *Member) AwaitMajority(t env.Task) error {
-	return m.Await(t, m.Applied(), command.Majority)
+	at := m.Applied()
+	if m.committed.Index >= at.Index {
+		return m.Confirm(t)
+	}
+	return m.Await(t, at, command.Majority)
 }
 
 // holds answers whether the entry at a place is on enough members.

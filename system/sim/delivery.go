@@ -80,10 +80,13 @@ func (w *World) serve(t *task) {
 	p := t.request
 	l := p.channel.link
 	received, arrived := w.decode(p), w.now
+	mark := t.witness(env.Exchange{
+		From: l.from.id, To: l.to.id, Request: received, Began: arrived, Arrived: true,
+	})
 	m, err := t.node.handler(t, l.from.id, received)
 	t.witness(env.Exchange{
 		From: l.from.id, To: l.to.id, Request: received, Reply: m, Err: err, Began: arrived,
-		Served: true,
+		Served: true, Mark: mark, Wrote: t.Written(),
 	})
 	if t.node.inert() {
 		return
