@@ -8,7 +8,6 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
@@ -27,17 +26,18 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	}
 	if m := c.Member(x.To); m != nil {
 		x.Mark.Applied = m.Applied().Index
-		if m.Leading() && c.deposed(m) {
+		if m.Leading() && c.deposed(m.Name(), m.Term()) {
 			x.Mark.Deposed = m.Term()
 		}
 	}
 }
 
-// deposed reports whether a majority of a leader's set is in a later term. So it will stay.
-func (c *cluster) deposed(leader *replset.Member) bool {
-	later, members := 0, c.Topology().MembersOf(leader.Name())
+// deposed reports whether a majority of a set is in a later term than one of its leaders: so it
+// will stay.
+func (c *cluster) deposed(set string, term uint64) bool {
+	later, members := 0, c.Topology().MembersOf(set)
 	for _, id := range members {
-		if m := c.Member(id); m != nil && m.Term() > leader.Term() {
+		if m := c.Member(id); m != nil && m.Term() > term {
 			later++
 		}
 	}
