@@ -53,10 +53,12 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
 	Promise: "What a server answers to another server or to an operator, a majority of its set has: " +
-		"what it has written, and what it may have read. It had not been deposed when it was asked.",
+		"what it has written, and what it may have read. It had not been deposed when it was asked. " +
+		"A new primary asks others nothing before a majority has the beginning of its term.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
+		askedEarly:      "a new primary acted on what may yet be undone",
 	},
 }
 
@@ -65,6 +67,7 @@ var _ = declare(89, lastingRule, func(*Oracle) hooks { return hooks{} })
 const (
 	answeredEarly   verdict.Signature = "answered-before-majority"
 	answeredDeposed verdict.Signature = "answered-when-deposed"
+	askedEarly      verdict.Signature = "asked-before-majority"
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
@@ -88,6 +91,18 @@ func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64) {
 		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
 		Because: []string{
 			"a majority of its set was in a later term before the request arrived",
+		},
+	}, o.step)
+}
+
+// AskedEarly reports a request of a primary no majority of whose set has the first entry of its
+// term, nor, for all that it knows, the last ones of earlier terms (protocol 9.2).
+func (o *Oracle) AskedEarly(node, request, ns string, term uint64) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: askedEarly, NS: ns,
+		Broke: fmt.Sprintf("%s sends %s in term %d", node, request, term),
+		Because: []string{
+			"a majority of its set has no entry of that term yet, so that what it goes by may be undone",
 		},
 	}, o.step)
 }

@@ -16,12 +16,21 @@ import (
 // Rule: what a server answers to another server or to an operator rests on what a majority of its
 // set has, and on a leadership that was real at some moment of the request. Everything that was in
 // the server's log when the request arrived may have been read for the answer; what was written for
-// it is part of it. Judged from outside, so no handler needs to say what it has read.
+// it is part of it. And what a new primary asks of others rests on what it has taken over, so it
+// asks nothing before a majority has the beginning of its term. Judged from outside, so no server
+// needs to say what it has read.
 
-// Arrived notes what the server of a request whose answer is to last has.
+// Arrived has the oracle judge when a primary asks, and notes what the server of a request has
+// whose answer is to last.
 func (c *cluster) Arrived(x *env.Exchange) {
 	asked, ok := x.Request.(*rpc.Envelope)
-	if !ok || !lasts(asked.Body) {
+	if !ok {
+		return
+	}
+	if m := c.Member(x.From); m != nil && m.Leading() && m.Committed().Term < m.Term() {
+		c.oracle.AskedEarly(string(x.From), nameOf(asked.Body), subject(asked.Body), m.Term())
+	}
+	if !lasts(asked.Body) {
 		return
 	}
 	if m := c.Member(x.To); m != nil {
