@@ -26,7 +26,8 @@ func alone(t *testing.T) (*testCluster, *Server) {
 func act(t *testing.T, w *testCluster, s *Server, step func(env.Task) error) {
 	t.Helper()
 	var failed error
-	if w.run(1<<40, w.on(s.Node().ID(), "step", func(t env.Task) { failed = step(t) })); failed != nil {
+	w.run(1<<40, w.on(s.Node().ID(), "step", func(t env.Task) { failed = step(t) }))
+	if failed != nil {
 		t.Fatal(failed)
 	}
 }
