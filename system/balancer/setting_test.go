@@ -38,6 +38,8 @@ func TestPutSetting(t *testing.T) {
 			`the size of a chunk is a number of bytes above zero, not {"value": {"$numberInt":"0"}}`,
 		},
 		{"chunksize", bson.D{{Key: "value", Value: int64(400)}}, ""},
+		{"chunksize", bson.D{{Key: "value", Value: nil}}, ""},
+		{"chunksize", bson.D{}, ""},
 		{
 			"autosplit", bson.D{{Key: "enabled", Value: "yes"}},
 			`autosplit is enabled or not: {"enabled": "yes"}`,

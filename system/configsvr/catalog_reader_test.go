@@ -18,13 +18,15 @@ type member struct {
 	data            *store.Store
 	entries         []*oplog.Entry // entries[i] has index i+1
 	committed, kept uint64         // entries up to kept are forgotten
+	scans, followed int            // how often the documents, and entries, were asked for
 }
 
-func (m *member) Store() *store.Store   { return m.data }
+func (m *member) Store() *store.Store   { m.scans++; return m.data }
 func (m *member) Applied() oplog.Time   { return oplog.Time{Index: uint64(len(m.entries))} }
 func (m *member) Committed() oplog.Time { return oplog.Time{Index: m.committed} }
 
 func (m *member) Entry(index uint64) (*oplog.Entry, uint64, bool) {
+	m.followed++
 	if index <= m.kept || index > uint64(len(m.entries)) {
 		return nil, 0, false
 	}
@@ -203,6 +205,60 @@ func (h *history) read(ns string) {
 			h.t.Fatalf("%s at %d is\n%sbut the documents say\n%s",
 				ns, at, describe(got), describe(want))
 		}
+	}
+}
+
+// TestChangesAreFollowed: once a table is known, chunks that are moved, split and merged cost the
+// entries that say so, each once, and no pass over the documents.
+func TestChangesAreFollowed(t *testing.T) {
+	m := &member{data: store.New()}
+	b := newCatalogReader(m)
+	written := 0
+	write := func(ops []oplog.Op, err error) {
+		if err == nil {
+			err = m.write(b, ops...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		written++
+	}
+	read := func() *catalog.Table {
+		table, err := b.latest("test.a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	write(made(collection("test.a", 0), 3))
+	table := read()
+	scans, known := m.scans, written
+	c := table.Owner(key.Int(15))
+	changes := []func(*catalog.Table) ([]catalog.Chunk, error){
+		func(t *catalog.Table) ([]catalog.Chunk, error) {
+			return catalog.Move(t, c.Range, c.Shard, "shard-c", hlc.At(9), catalog.HistoryWindow{})
+		},
+		func(t *catalog.Table) ([]catalog.Chunk, error) {
+			return catalog.Split(t, c.Range, []key.Key{key.Int(13)}, catalog.Minor)
+		},
+		func(t *catalog.Table) ([]catalog.Chunk, error) {
+			return catalog.Merge(t, c.Range, catalog.Major)
+		},
+	}
+	for _, change := range changes {
+		changed, err := change(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := chunkOpsOf(table.Collection(), changed, "change")
+		write(append(deleteSwallowed(table, changed), ops...), err)
+		write(made(collection("test.b", written), 1)) // which is not about the table
+		table = read()
+		read()
+	}
+	if m.scans != scans || m.followed != written-known {
+		t.Errorf("%d passes over the documents, and %d entries read for %d",
+			m.scans-scans, m.followed, written-known)
 	}
 }
 

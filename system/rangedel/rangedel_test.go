@@ -27,7 +27,10 @@ const (
 
 // onShard runs fn on the primary of a shard of one member that holds documents 0 to 19 and owns
 // none of them.
-func onShard(t *testing.T, fn func(t env.Task, m *replset.Member, r *rangedel.Service)) {
+func onShard(
+	t *testing.T,
+	fn func(t env.Task, m *replset.Member, s *shard.Server, r *rangedel.Service),
+) {
 	t.Helper()
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
@@ -57,7 +60,7 @@ func onShard(t *testing.T, fn func(t env.Task, m *replset.Member, r *rangedel.Se
 			}
 		}
 		write(task, m, founding()...)
-		fn(task, m, r)
+		fn(task, m, server, r)
 		done = true
 	})
 	w.Run(func() bool { return done }, env.Time(time.Hour))
@@ -105,7 +108,7 @@ func task(migration string, r key.Range, pending bool) rangedel.Task {
 }
 
 func TestReadyTaskIsCarriedOut(t *testing.T) {
-	onShard(t, func(run env.Task, m *replset.Member, r *rangedel.Service) {
+	onShard(t, func(run env.Task, m *replset.Member, _ *shard.Server, r *rangedel.Service) {
 		if err := r.Resume(run); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +132,7 @@ func TestReadyTaskIsCarriedOut(t *testing.T) {
 // TestTasksAreNamedInFull: a late message of an old migration, or one with another range or
 // collection, touches nothing (H-37).
 func TestTasksAreNamedInFull(t *testing.T) {
-	onShard(t, func(run env.Task, m *replset.Member, r *rangedel.Service) {
+	onShard(t, func(run env.Task, m *replset.Member, _ *shard.Server, r *rangedel.Service) {
 		write(run, m, r.Add(task("new", between(5, 15), true)))
 		right := task("new", between(5, 15), true).For()
 		for _, wrong := range []rangedel.For{
@@ -152,7 +155,7 @@ func TestTasksAreNamedInFull(t *testing.T) {
 
 // TestIncomingMigrationWaits for every task that overlaps, pending or not, of the same collection.
 func TestIncomingMigrationWaits(t *testing.T) {
-	onShard(t, func(run env.Task, m *replset.Member, r *rangedel.Service) {
+	onShard(t, func(run env.Task, m *replset.Member, _ *shard.Server, r *rangedel.Service) {
 		write(run, m, r.Add(task("m1", between(5, 15), true)))
 		for _, c := range []struct {
 			uuid string
