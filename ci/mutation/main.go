@@ -49,7 +49,7 @@ func main() {
 	flag.StringVar(&o.plan, "plan", "ci/mutation/plan.txt", "the commands that try a mutant")
 	flag.StringVar(&o.report, "report", "", "write the report to this file as well")
 	flag.StringVar(&o.of, "of", "",
-		"only mutants that this state of an earlier campaign did not kill")
+		"only mutants that survived in this state or report of an earlier campaign")
 	flag.StringVar(&o.only, "only", "", "only mutants whose identity contains this text")
 	flag.BoolVar(&o.list, "list", false, "list the sample with its changes, and try none")
 	flag.BoolVar(&o.count, "count", false, "count mutants by rule and package, and try none")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,4 +199,29 @@ func gone(all map[string]trial.Equivalent, root string) error {
 		}
 	}
 	return errors.Join(lost...)
+}
+
+// Who has the report but no longer the state of a campaign can still try its survivors again.
+func TestSurvivorsOfAReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "TABLE.md")
+	write(t, file, "# Mutants\n\n## Survived: 2\n\n"+
+		"`system/a.go:F:negate:1` system/a.go:3, number 4, 0.1 CPU s, 1 of 1 command\n\n"+
+		"`system/b.go:G:wait:2` system/b.go:3, number 9, 0.1 CPU s, 1 of 1 command\n\n"+
+		"## Never executed: 1\n\n`system/c.go:H:call:1` system/c.go:3, number 2, 0.1 CPU s\n")
+	survived, err := trial.Survivors(file)
+	want := map[string]bool{"system/a.go:F:negate:1": true, "system/b.go:G:wait:2": true}
+	if err != nil || !maps.Equal(survived, want) {
+		t.Errorf("survivors are %v, %v", survived, err)
+	}
+	write(t, file, "# Another report\n")
+	if _, err := trial.Survivors(file); err == nil {
+		t.Error("a report without survivors was taken for one of a campaign")
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

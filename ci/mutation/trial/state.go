@@ -78,11 +78,14 @@ func Open(file, build string) (*State, error) {
 }
 
 // Survivors are the identities that survived in the state of another campaign, or whose end is not
-// known.
+// known. Of a report, whose name ends in .md, they are those that its list of survivors names.
 func Survivors(file string) (map[string]bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
+	}
+	if filepath.Ext(file) == ".md" {
+		return listed(file, string(text))
 	}
 	var s State
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -91,6 +94,23 @@ func Survivors(file string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for id, r := range s.Results {
 		if !Dead(r.End) {
+			all[id] = true
+		}
+	}
+	return all, nil
+}
+
+// listed are the identities in a report's list of survivors, each of which begins its line.
+func listed(file, report string) (map[string]bool, error) {
+	_, list, ok := strings.Cut(report, "\n## Survived: ")
+	if !ok {
+		return nil, fmt.Errorf("%s is not the report of a campaign: it lists no survivors", file)
+	}
+	list, _, _ = strings.Cut(list, "\n## ")
+	all := map[string]bool{}
+	for line := range strings.Lines(list) {
+		id, _, quoted := strings.Cut(strings.TrimPrefix(line, "`"), "`")
+		if quoted && strings.HasPrefix(line, "`system/") {
 			all[id] = true
 		}
 	}
