@@ -63,14 +63,15 @@ var _ = declare(89, keptRule, func(*Oracle) hooks { return hooks{} })
 const answeredEarly verdict.Signature = "answered-before-majority"
 
 // Kept reports what no majority of a shard has at the moment at which its member answers a request
-// about a collection, or about none, that it has done it; nothing when lacking is empty.
-func (o *Oracle) Kept(node, request, ns, lacking string) {
+// about a collection, or about none, that it has done it, and how far the members' logs reach;
+// nothing when lacking is empty.
+func (o *Oracle) Kept(node, request, ns, lacking string, logs ...string) {
 	if lacking == "" {
 		return
 	}
 	o.report(keptRule, verdict.Violation{
 		Signature: answeredEarly, NS: ns,
 		Broke:   fmt.Sprintf("%s answers %s, and no majority of its shard has it", node, request),
-		Because: []string{lacking},
+		Because: append([]string{lacking}, logs...),
 	}, o.step)
 }

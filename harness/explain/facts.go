@@ -244,3 +244,30 @@ func setOf(node string) string {
 	}
 	return node
 }
+
+// belief is what the node of an event knew of who owns what, and how it had last been changed.
+func (s *slice) belief(i int, of *trace.Event) {
+	for j := i - 1; j >= 0; j-- {
+		e := &s.events[j]
+		if e.Node == of.Node && e.NS == of.NS &&
+			(e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
+			s.choose(j, Close)
+			break
+		}
+	}
+	for j := i - 1; j >= 0; j-- {
+		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
+			s.choose(j, Close)
+			s.migration(movedBy(e))
+			return
+		}
+	}
+}
+
+// role tells whether the node of an event is a secondary then.
+func (s *slice) role(i int) string {
+	if s.leads(&s.events[i]) {
+		return ""
+	}
+	return " (it is a secondary)"
+}

@@ -31,7 +31,8 @@ func (s *slice) exchange(i int) []Moment {
 	answer += detour(x)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
-		Text: fmt.Sprintf("%s asks %s: %s%s", x.Peer, x.Node, request, s.repeated(i)),
+		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
+		again: x.Peer + " " + x.Node + " " + request + answer,
 	}
 	switch lasted := x.At-x.Arrived() >= int64(roundedTo); {
 	case !lasted:
@@ -180,3 +181,49 @@ func (s *slice) repeated(i int) string {
 	}
 	return ""
 }
+
+// late says of a request for a step of an operation on a collection that the operation had ended
+// already where it comes.
+func (s *slice) late(i int) string {
+	x := &s.events[i]
+	operation, numbered := x.Argument("Operation")
+	if !numbered {
+		return ""
+	}
+	at := s.last(i, func(e *trace.Event) bool {
+		of, _ := e.Argument("Operation")
+		step, _ := e.Argument("Step")
+		_, answer := e.Said()
+		return e.Kind == trace.Exchanged && e.Asked() == x.Asked() && of == operation &&
+			e.NS == x.NS && setOf(e.Node) == setOf(x.Node) && step == "release" && answer == "Done"
+	})
+	if at < 0 || s.events[at].At > x.Arrived() {
+		return ""
+	}
+	return fmt.Sprintf(", although operation %s had ended there at %s", operation,
+		time.Duration(s.events[at].At).Round(roundedTo))
+}
+
+// joinRepeats makes one moment of exchanges that are the same, answer and all, with nothing told
+// between.
+func joinRepeats(all []Moment) (out []Moment) {
+	for _, m := range all {
+		n := len(out)
+		if m.again == "" || n == 0 || out[n-1].again != m.again || m.Weight == Must {
+			out = append(out, m)
+			continue
+		}
+		last := &out[n-1]
+		if last.repeats == nil {
+			last.first = last.Text
+		}
+		last.repeats = append(last.repeats, time.Duration(m.At).Round(roundedTo).String())
+		last.Weight = max(last.Weight, m.Weight)
+		last.Text = last.first + ", and again at " +
+			strings.Join(FirstLines(last.repeats, repeatsTold), ", ")
+	}
+	return out
+}
+
+// repeatsTold is how many repetitions are told by their times.
+const repeatsTold = 4

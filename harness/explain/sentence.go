@@ -88,7 +88,7 @@ func conversationText(e *trace.Event) string {
 	case e.Kind == trace.CursorAnswered && e.CursorState() == trace.CursorLost:
 		return fmt.Sprintf("%s learns from %s that cursor %s is gone", e.Node, e.Peer, e.Cursor())
 	case e.Kind == trace.CursorAnswered:
-		return fmt.Sprintf("%s answers %s: cursor %s %s", e.Node, e.Peer, e.Cursor(), e.State())
+		return fmt.Sprintf("%s answers %s: %s", e.Node, e.Peer, cursorText(e))
 	case e.Kind == trace.Exchanged:
 		asked, answer := e.Said()
 		return fmt.Sprintf("%s asks %s: %s (%s) → %s", e.Peer, e.Node, e.Asked(), asked, answer)
@@ -100,6 +100,14 @@ func conversationText(e *trace.Event) string {
 		return fmt.Sprintf("%s of %s at %s fails with %s", e.Asked(), e.Node, e.Peer, e.Code())
 	}
 	return fmt.Sprintf("%s of %s at %s is answered", e.Asked(), e.Node, e.Peer)
+}
+
+// cursorText is what an answer means for its cursor.
+func cursorText(e *trace.Event) string {
+	if e.CursorState() == trace.CursorLives {
+		return "there is more, and cursor " + e.Cursor() + " stays open"
+	}
+	return "cursor " + e.Cursor() + " " + e.State()
 }
 
 // balancingText tells what the balancer, a splitter and shards have told each other, and of events

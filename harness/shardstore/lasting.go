@@ -2,14 +2,42 @@ package shardstore
 
 import (
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
+
+// judgeKept has the oracle judge whether what a member answers that it has done will last.
+func (c *cluster) judgeKept(id env.NodeID, member *replset.Member, asked env.Message) {
+	request, ns, lacking := lackedOf(asked, &held{member.Store(), member.Committed().Index})
+	if lacking != "" {
+		c.oracle.Kept(string(id), request, ns, lacking, c.logsOf(id, member))
+	}
+}
+
+// logsOf is up to which index the members of a set have written, and up to which one of them knows
+// that a majority has: what it has beyond that may be lost.
+func (c *cluster) logsOf(id env.NodeID, member *replset.Member) string {
+	set, _, _ := strings.Cut(string(id), ".")
+	var logs []string
+	for _, other := range c.Servers() {
+		if of, _, _ := strings.Cut(string(other), "."); of != set {
+			continue
+		}
+		if m := c.Member(other); m != nil {
+			logs = append(logs, fmt.Sprintf("%s to index %d", other, m.Applied().Index))
+		}
+	}
+	return fmt.Sprintf("the log reaches on %s; %s knows that a majority has it to index %d",
+		strings.Join(logs, ", on "), id, member.Committed().Index)
+}
 
 // held is what a member has on disk, and the newest entry of it that a majority has.
 type held struct {

@@ -27,8 +27,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	if member := c.Member(x.To); member != nil {
-		request, ns, lacking := lackedOf(asked.Body, &held{member.Store(), member.Committed().Index})
-		c.oracle.Kept(string(x.To), request, ns, lacking)
+		c.judgeKept(x.To, member, asked.Body)
 	}
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {
