@@ -73,6 +73,10 @@ const callsTold = 2
 // answered between them.
 func (s *slice) callsBefore(i int) {
 	of := &s.events[i]
+	s.chooseLast(i, Close, func(x *trace.Event) bool {
+		return x.Kind == trace.Exchanged && x.Peer == of.Node && x.Node == of.Peer &&
+			x.Asked() == of.Asked() && x.NS == of.NS && x.Arrived() >= of.Sent()
+	})
 	at := i
 	for n := 0; n < callsTold && at >= 0; n++ {
 		at = s.chooseLast(at, Close, func(e *trace.Event) bool {

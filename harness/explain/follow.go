@@ -167,6 +167,10 @@ func (s *slice) explain(i int) {
 		s.migration(e.Migration())
 	case trace.Answered:
 		s.refusal(i)
+	case trace.CursorAnswered:
+		if len(s.docs) > 0 {
+			s.belief(i, e)
+		}
 	case trace.CallEnded:
 		s.callsBefore(i)
 	}
