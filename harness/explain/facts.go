@@ -262,6 +262,19 @@ func (s *slice) belief(i int, of *trace.Event) {
 			return
 		}
 	}
+	s.primaryMoves(of.NS)
+}
+
+// primaryMoves follows the last movePrimary of the database of a collection of which the catalog
+// has no chunks: it belongs to the primary shard.
+func (s *slice) primaryMoves(ns string) {
+	database, _, _ := strings.Cut(ns, ".")
+	at := s.last(s.horizon+1, func(e *trace.Event) bool {
+		return e.Kind == trace.PrimaryMoving && (e.NS == database || e.NS == ns)
+	})
+	if at >= 0 {
+		s.migration(s.events[at].Migration())
+	}
 }
 
 // role tells whether the node of an event is a secondary then.

@@ -100,7 +100,7 @@ func (s *slice) sentence(i int) string {
 	case e.Kind == trace.Applied && s.concerned(e):
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
-		return s.placement(e)
+		return s.placement(e) + s.staleCommit(i)
 	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
 		return s.rewritten(i)
 	case e.Kind == trace.BalancerRound:

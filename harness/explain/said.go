@@ -28,7 +28,7 @@ func (s *slice) exchange(i int) []Moment {
 	if documents := s.documentsText(i); documents != "" {
 		answer = documents
 	}
-	answer += detour(x)
+	answer += detour(x) + s.unasked(i)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
 		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
@@ -64,6 +64,29 @@ func (s *slice) commandText(i int) string {
 		return text + " → " + answer // it is refused
 	}
 	return text
+}
+
+// staleCommit says of the commit of a migration that the version that its request names is not that
+// of the chunk any more.
+func (s *slice) staleCommit(i int) string {
+	e := &s.events[i]
+	requests, _ := s.requests(i)
+	if movedBy(e) == "" || len(requests) == 0 || len(e.Chunks) == 0 {
+		return ""
+	}
+	x := &s.events[requests[0]]
+	named, names := x.Argument("PreVersion")
+	table := s.tableBefore(i, e.NS)
+	at := slices.IndexFunc(table, func(r row) bool { return r.overlaps(e.Chunks[0]) })
+	if !names || at < 0 {
+		return ""
+	}
+	was := fmt.Sprintf("%d|%d||%s", table[at].Major, table[at].Minor, table[at].Epoch)
+	if named == was {
+		return ""
+	}
+	return fmt.Sprintf(", for a request of %s at %s that names version %s of the chunk, which had %s",
+		x.Peer, time.Duration(x.Arrived()).Round(roundedTo), named, was)
 }
 
 // shortAnswer is how long an answer may be that is told with its request although it came later.
@@ -180,6 +203,22 @@ func (s *slice) repeated(i int) string {
 		}
 	}
 	return ""
+}
+
+// unasked says of an answer to an operator that is wrong that the server has asked nobody for it.
+func (s *slice) unasked(i int) string {
+	x := &s.events[i]
+	if s.chosen[i] != Must || !strings.Contains(s.about.Text, "an operator who asked") {
+		return ""
+	}
+	for j := range s.events {
+		e := &s.events[j]
+		if e.Peer == x.Node && e.Kind == trace.Exchanged && e.At >= x.Arrived() && e.At <= x.At ||
+			e.Node == x.Node && e.Kind == trace.CallEnded && e.Sent() >= x.Arrived() && e.At <= x.At {
+			return ""
+		}
+	}
+	return ", without having asked any shard"
 }
 
 // late says of a request for a step of an operation on a collection that the operation had ended
