@@ -113,6 +113,18 @@ func (s *slice) followExecutions() {
 			s.choose(i, Must)
 		}
 		s.recordsOf(all[len(all)-1])
+		s.disturbances(s.events[all[0]].Shard, all[0], all[len(all)-1])
+		s.lighten()
+	}
+}
+
+// lighten makes less of what others wrote, which are not operations of the contradiction.
+func (s *slice) lighten() {
+	for _, i := range s.positions() {
+		if e := &s.events[i]; s.chosen[i] == Close && e.Kind == trace.Applied && e.Actor == trace.User &&
+			!slices.Contains(s.ops, s.writers[i]) {
+			s.chosen[i] = Phase
+		}
 	}
 }
 
@@ -152,6 +164,10 @@ func (s *slice) recordsOf(i int) {
 	of := &s.events[i]
 	s.chooseLast(i, Close, func(e *trace.Event) bool {
 		return e.Kind == trace.Executed && e.Node == of.Node && e.Actor == trace.Session &&
+			e.Session() == of.Session()
+	})
+	s.chooseLast(i, Close, func(e *trace.Event) bool {
+		return e.Kind == trace.Executed && e.Shard == of.Shard && e.Statement() < 0 &&
 			e.Session() == of.Session()
 	})
 }

@@ -44,7 +44,7 @@ func (s *slice) moments() (all []Moment) {
 			all = append(all, Moment{
 				At:     op.ReturnAt,
 				Weight: Must,
-				Text:   Operation(op) + s.background(op),
+				Text:   Operation(op) + s.background(op) + s.passed(op),
 				Op:     op.ID,
 				op:     answerText(op),
 			})

@@ -69,8 +69,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
-			e.Node, e.Statement(), e.Txn(), e.Session(), onBehalf(e))
+		return executedText(e)
 	case trace.CursorOpened:
 		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s",
 			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
@@ -176,6 +175,16 @@ func appliedText(e *trace.Event) string {
 	}
 	text := fmt.Sprintf("%s %s %s, index %d", e.Node, verb, key.Key(e.Key), e.Index)
 	return text + ", for " + onBehalf(e)
+}
+
+// executedText tells what goes on record of a session.
+func executedText(e *trace.Event) string {
+	if e.Statement() < 0 {
+		return fmt.Sprintf("%s records that its history of transaction %d of %s has a gap, for %s",
+			e.Node, e.Txn(), e.Session(), onBehalf(e))
+	}
+	return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
+		e.Node, e.Statement(), e.Txn(), e.Session(), onBehalf(e))
 }
 
 // onBehalf says for whom something was written.
