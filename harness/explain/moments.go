@@ -103,6 +103,8 @@ func (s *slice) sentence(i int) string {
 		return s.placement(e) + s.staleCommit(i)
 	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
 		return s.rewritten(i)
+	case e.Kind == trace.CursorAnswered && s.chosen[i] == Must:
+		return Sentence(e) + s.role(i)
 	case e.Kind == trace.BalancerRound:
 		return s.round(i)
 	case e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan"):
