@@ -30,7 +30,8 @@ func (s *slice) provenBySaying() {
 		switch {
 		case x.Kind != trace.Exchanged || x.Step < first:
 		case x.Step > last:
-			if len(later) == 0 && isOperator(x.Peer) && s.namesArgument(x) {
+			if len(later) == 0 && (isOperator(x.Peer) && s.namesArgument(x) ||
+				!s.acknowledges() && s.announces(x)) {
 				later = []int{i} // its answer took time
 			}
 		case isOperator(x.Peer):
@@ -44,9 +45,9 @@ func (s *slice) provenBySaying() {
 	proof := served
 	if s.acknowledges() {
 		proof = commanded
-		if len(commanded) == 0 {
-			proof = later
-		}
+	}
+	if len(proof) == 0 && (s.acknowledges() || len(s.about.Steps) == 1) {
+		proof = later
 	}
 	for _, i := range proof[max(0, len(proof)-proofsTold):] {
 		s.choose(i, Must)
@@ -67,6 +68,10 @@ func (s *slice) acknowledges() bool {
 
 // announces says whether the contradiction is that a node has said what it says in an exchange.
 func (s *slice) announces(x *trace.Event) bool {
+	step, named := x.Argument("Step")
+	if named && !strings.Contains(s.about.Text, "the step "+step) {
+		return false
+	}
 	return namesIt(s.about.Text, x.Node) && (strings.Contains(s.about.Text, x.Node+" answers") ||
 		strings.Contains(s.about.Text, x.Node+" agrees")) && strings.HasPrefix(x.Asked(), "Shardsvr")
 }
