@@ -9,22 +9,25 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // judgeKept has the oracle judge whether what a member answers that it has done will last.
-func (c *cluster) judgeKept(id env.NodeID, member *replset.Member, asked env.Message) {
+func (c *cluster) judgeKept(id env.NodeID, asked env.Message) {
+	member := c.Member(id)
+	if member == nil {
+		return
+	}
 	request, ns, lacking := lackedOf(asked, &held{member.Store(), member.Committed().Index})
 	if lacking != "" {
-		c.oracle.Kept(string(id), request, ns, lacking, c.logsOf(id, member))
+		c.oracle.Kept(string(id), request, ns, lacking, c.logsOf(id, member.Committed().Index))
 	}
 }
 
 // logsOf is up to which index the members of a set have written, and up to which one of them knows
 // that a majority has: what it has beyond that may be lost.
-func (c *cluster) logsOf(id env.NodeID, member *replset.Member) string {
+func (c *cluster) logsOf(id env.NodeID, committed uint64) string {
 	set, _, _ := strings.Cut(string(id), ".")
 	var logs []string
 	for _, other := range c.Servers() {
@@ -36,7 +39,7 @@ func (c *cluster) logsOf(id env.NodeID, member *replset.Member) string {
 		}
 	}
 	return fmt.Sprintf("the log reaches on %s; %s knows that a majority has it to index %d",
-		strings.Join(logs, ", on "), id, member.Committed().Index)
+		strings.Join(logs, ", on "), id, committed)
 }
 
 // held is what a member has on disk, and the newest entry of it that a majority has.

@@ -26,9 +26,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	if asked == nil || said == nil || said.Err != nil {
 		return
 	}
-	if member := c.Member(x.To); member != nil {
-		c.judgeKept(x.To, member, asked.Body)
-	}
+	c.judgeKept(x.To, asked.Body)
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return
