@@ -27,10 +27,33 @@ func (r *Round) Describe(show func(string) string) (sentences []string) {
 			zones = append(zones, fmt.Sprintf("%s [%s, %s)", z.Name, show(z.Min), show(z.Max)))
 		}
 		if len(zones) > 0 {
-			sentences = append(sentences, "zones of "+c.NS+": "+strings.Join(zones, ", "))
+			sentences = append(sentences, "zones of "+c.NS+": "+strings.Join(zones, ", ")+
+				"; its chunks: "+c.placed(show))
 		}
 	}
 	return sentences
+}
+
+// placed tells of a collection with zones where its chunks begin, on which shards they are, and of
+// which zones: a chunk may touch the bound of one.
+func (c *Collection) placed(show func(string) string) string {
+	var all []string
+	for i := range c.Chunks {
+		at := &c.Chunks[i]
+		text := fmt.Sprintf("%s on %s", show(at.Min), at.Shard)
+		if zone, crosses := c.zoneOf(at.Min, at.Max); crosses {
+			text += " (crosses a bound)"
+		} else if zone != "" {
+			text += " (" + zone + ")"
+		}
+		all = append(all, text)
+	}
+	const most = 12
+	told := "from " + strings.Join(all[:min(len(all), most)], ", from ")
+	if more := len(all) - most; more > 0 {
+		told += fmt.Sprintf(" and %d more", more)
+	}
+	return told
 }
 
 // holds is what a shard has of a collection, and what may keep it from having more.

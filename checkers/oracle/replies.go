@@ -71,15 +71,15 @@ const (
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
-// collection or about none; nothing when lacking is empty.
-func (o *Oracle) Kept(node, about, ns, lacking string) {
+// collection or about none, and how far the members' logs reach; nothing when lacking is empty.
+func (o *Oracle) Kept(node, about, ns, lacking string, logs ...string) {
 	if lacking == "" {
 		return
 	}
 	o.report(lastingRule, verdict.Violation{
 		Signature: answeredEarly, NS: ns,
 		Broke:   fmt.Sprintf("%s answers %s, and no majority of its set has it", node, about),
-		Because: []string{lacking},
+		Because: append([]string{lacking}, logs...),
 	}, o.step)
 }
 

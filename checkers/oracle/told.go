@@ -303,17 +303,26 @@ func (o *Oracle) judgeStatus(s *openStatus, violation string, before, after map[
 		if !known || lacks == violation {
 			return
 		}
-		right = append(right, lacks)
+		right = append(right, statusText(lacks))
 	}
 	o.report(toldRule, verdict.Violation{
 		Signature: toldWrong, NS: s.ns,
 		Broke: fmt.Sprintf("an operator who asked whether %s is as the balancer would have it was "+
-			"told %q", s.ns, violation),
+			"told: %s", s.ns, statusText(violation)),
 		Because: []string{
-			fmt.Sprintf("by the policy it is %q", right),
+			"by the policy, with what the shards have of it when it was asked, and when it was " +
+				"answered: " + strings.Join(right, ", then: "),
 			"nothing was changed on the primary that answered, and no fault hit it meanwhile",
 		},
 	}, s.step)
+}
+
+// statusText is what a collection violates, for people.
+func statusText(violation string) string {
+	if violation == "" {
+		return "it is"
+	}
+	return "no, because of " + violation
 }
 
 // weigh takes what a shard says; one that says something else than before leaves it open which the

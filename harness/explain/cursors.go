@@ -21,9 +21,34 @@ func (s *slice) followCursors() {
 		for _, op := range s.ops {
 			if readsFor(op, e) && s.sees(i, e) {
 				s.choose(i, Close)
+				s.batches(i, op.ReturnAt)
 			}
 		}
 	}
+}
+
+// batchesTold is how many answers with more of a cursor's documents are told.
+const batchesTold = 3
+
+// batches follows the later answers of a cursor, until its operation returned, and what its node
+// learnt between them of who owns what: a cursor goes by what was owned when it was opened.
+func (s *slice) batches(opened int, until int64) {
+	c := &s.events[opened]
+	var answers []int
+	for i := opened + 1; i < len(s.events) && s.events[i].At <= until; i++ {
+		if e := &s.events[i]; e.Kind == trace.CursorAnswered && e.Cursor() == c.Cursor() {
+			answers = append(answers, i)
+		}
+	}
+	if len(answers) < 2 {
+		return // everything came at once
+	}
+	for _, i := range answers[max(0, len(answers)-batchesTold):] {
+		s.choose(i, Close)
+	}
+	s.chooseLast(answers[len(answers)-1], Close, func(e *trace.Event) bool {
+		return e.Kind == trace.MetadataInstalled && e.Node == c.Node && e.NS == c.NS && e.At >= c.At
+	})
 }
 
 // readsFor says whether a cursor may be that of an operation.

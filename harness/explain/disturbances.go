@@ -98,16 +98,14 @@ func isServer(node string) bool {
 	return !strings.HasPrefix(node, "router.") && !strings.HasPrefix(node, "client.")
 }
 
-// chanceWeight is how much what chance decided matters: replication goes on whatever happens to its
-// messages, only later.
+// chanceWeight is how much what chance decided matters. What happens to a message within a replica
+// set does not: replication goes on, only later.
 func chanceWeight(e *trace.Event) Weight {
 	switch {
-	case e.Question() == sim.Loss || e.Question() == sim.LoseReply:
-		if e.Place() != replicationClass {
-			return Telling
-		}
-	case e.Question() == sim.Duplicate && e.Place() == replicationClass:
+	case e.Place() == replicationClass:
 		return 0
+	case e.Question() == sim.Loss || e.Question() == sim.LoseReply:
+		return Telling
 	case isDelay(e) && time.Duration(e.Answer()) < toldDelay:
 		return 0
 	}

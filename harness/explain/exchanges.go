@@ -222,6 +222,8 @@ func concern(x, e *trace.Event) bool {
 		return namesIt(asked, movedBy(e))
 	case e.Kind == trace.BalancerState:
 		return strings.HasPrefix(x.Asked(), "Balancer") || x.Asked() == "PutSetting"
+	case changesCatalog(e) && ofMigration(x) != "":
+		return false // it writes what the migration does, and nothing else
 	case changesCatalog(e):
 		return e.NS != "" && (e.NS == x.NS || namesIt(asked, e.NS)) ||
 			e.Peer != "" && namesIt(asked, e.Peer)

@@ -244,3 +244,43 @@ func setOf(node string) string {
 	}
 	return node
 }
+
+// belief is what the node of an event knew of who owns what, and how it had last been changed.
+func (s *slice) belief(i int, of *trace.Event) {
+	for j := i - 1; j >= 0; j-- {
+		e := &s.events[j]
+		if e.Node == of.Node && e.NS == of.NS &&
+			(e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
+			s.choose(j, Close)
+			break
+		}
+	}
+	for j := i - 1; j >= 0; j-- {
+		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
+			s.choose(j, Close)
+			s.migration(movedBy(e))
+			return
+		}
+	}
+	s.primaryMoves(of.NS)
+}
+
+// primaryMoves follows the last movePrimary of the database of a collection of which the catalog
+// has no chunks: it belongs to the primary shard.
+func (s *slice) primaryMoves(ns string) {
+	database, _, _ := strings.Cut(ns, ".")
+	at := s.last(s.horizon+1, func(e *trace.Event) bool {
+		return e.Kind == trace.PrimaryMoving && (e.NS == database || e.NS == ns)
+	})
+	if at >= 0 {
+		s.migration(s.events[at].Migration())
+	}
+}
+
+// role tells whether the node of an event is a secondary then.
+func (s *slice) role(i int) string {
+	if s.leads(&s.events[i]) {
+		return ""
+	}
+	return " (it is a secondary)"
+}

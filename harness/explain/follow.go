@@ -33,6 +33,8 @@ type slice struct {
 	// during is the migration that changed on a node while it was at a request, by the position of
 	// the exchange.
 	during map[int]string
+	// said are the steps at which what was said is the proof of the contradiction.
+	said map[uint64]bool
 	// commands are the exchanges in which the writes of the catalog were asked for, by position.
 	commands map[int]int
 	// chosen says how much the events of the slice matter, by position; done which causes were
@@ -107,11 +109,12 @@ func (s *slice) once(what string) bool {
 
 // follow chooses the slice: from the contradiction backwards.
 func (s *slice) follow() {
+	s.provenBySaying()
 	for i := range s.events {
 		// What was said has the step of the event before it.
 		if slices.Contains(s.about.Steps, s.events[i].Step) &&
 			s.events[i].Kind != trace.Exchanged {
-			s.choose(i, Must)
+			s.choose(i, s.proofWeight(i))
 			s.explain(i)
 		}
 	}
@@ -129,6 +132,8 @@ func (s *slice) follow() {
 	s.followDocuments()
 	s.followCursors()
 	s.followMajorities()
+	s.followMemberships()
+	s.followExecutions()
 	s.followExchanges()
 }
 
@@ -160,25 +165,14 @@ func (s *slice) explain(i int) {
 		s.migration(e.Migration())
 	case trace.Executed:
 		s.migration(e.Migration())
-	}
-}
-
-// belief is what the node of an event knew of who owns what, and how it had last been changed.
-func (s *slice) belief(i int, of *trace.Event) {
-	for j := i - 1; j >= 0; j-- {
-		e := &s.events[j]
-		if e.Node == of.Node && e.NS == of.NS &&
-			(e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
-			s.choose(j, Close)
-			break
+	case trace.Answered:
+		s.refusal(i)
+	case trace.CursorAnswered:
+		if len(s.docs) > 0 {
+			s.belief(i, e)
 		}
-	}
-	for j := i - 1; j >= 0; j-- {
-		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
-			s.choose(j, Close)
-			s.migration(movedBy(e))
-			return
-		}
+	case trace.CallEnded:
+		s.callsBefore(i)
 	}
 }
 

@@ -21,11 +21,17 @@ func (s *slice) moments() (all []Moment) {
 			s.chosen[i-1] != 0 {
 			continue // told with its fault
 		}
+		if s.chosen[i] == Ambient && s.coincides(i) {
+			continue
+		}
 		if e.Kind == trace.Exchanged {
 			all = append(all, s.exchange(i)...)
 			continue
 		}
-		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i) + s.commandText(i)}
+		m := Moment{
+			Step: e.Step, At: e.At, Weight: s.chosen[i],
+			Text: s.sentence(i) + s.commandText(i) + s.unkept(i),
+		}
 		if m.migration, m.phase = s.phaseOf(e); m.migration != "" && m.Weight < Must {
 			m.Text = m.phase.alone(e, !told[m.migration])
 			told[m.migration] = told[m.migration] || e.Peer != ""
@@ -38,7 +44,7 @@ func (s *slice) moments() (all []Moment) {
 			all = append(all, Moment{
 				At:     op.ReturnAt,
 				Weight: Must,
-				Text:   Operation(op) + s.background(op),
+				Text:   Operation(op) + s.background(op) + s.passed(op),
 				Op:     op.ID,
 				op:     answerText(op),
 			})
@@ -81,22 +87,24 @@ const HereMark = "HERE  "
 func (s *slice) sentence(i int) string {
 	e := &s.events[i]
 	var turned []string
-	for _, t := range s.turns {
-		if t.at == i {
-			turned = append(turned, t.text)
+	for n := range s.turns {
+		if t := &s.turns[n]; t.at == i {
+			turned = append(turned, t.text+s.notBrought(t))
 		}
 	}
 	switch {
 	case len(turned) > 0:
 		return HereMark + strings.Join(turned, "; ")
 	case s.lastBelief[i]:
-		return Sentence(e) + ", and learns no more of it"
+		return Sentence(e) + s.role(i) + ", and learns no more of it"
 	case e.Kind == trace.Applied && s.concerned(e):
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
-		return s.placement(e)
+		return s.placement(e) + s.staleCommit(i)
 	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
 		return s.rewritten(i)
+	case e.Kind == trace.CursorAnswered && s.chosen[i] == Must:
+		return Sentence(e) + s.role(i)
 	case e.Kind == trace.BalancerRound:
 		return s.round(i)
 	case e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan"):

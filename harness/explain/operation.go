@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
@@ -16,7 +17,7 @@ func Operation(op *histories.Op) string {
 
 // answerText is what an operation asked and was answered.
 func answerText(op *histories.Op) string {
-	kind, text := op.Kind.Of(), fmt.Sprintf("client %d: %s", op.Client, op.Kind)
+	kind, text := op.Kind.Of(), fmt.Sprintf("client %d: %s%s", op.Client, op.Kind, manner(op))
 	switch {
 	case kind.Shape == opkind.Ranged:
 		text += fmt.Sprintf(" [%d, %d) → %d documents", op.Key, op.To, len(op.Result.Items))
@@ -48,6 +49,28 @@ func answerText(op *histories.Op) string {
 		text += " → acknowledged"
 	}
 	return text
+}
+
+// manner is how an operation reads, where it is asked to do so in a certain way: its concern, the
+// members it prefers, and whether it has to see what its session knows.
+func manner(op *histories.Op) string {
+	if !op.Kind.Of().Reads() {
+		return ""
+	}
+	var how []string
+	if op.Concern != "" {
+		how = append(how, op.Concern)
+	}
+	if op.Prefer != "" {
+		how = append(how, "on a "+op.Prefer)
+	}
+	if op.Causal {
+		how = append(how, "causally consistent")
+	}
+	if len(how) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(how, ", ") + ")"
 }
 
 // noEffect is the acknowledgement of an operation that changed nothing.

@@ -28,10 +28,11 @@ func (s *slice) exchange(i int) []Moment {
 	if documents := s.documentsText(i); documents != "" {
 		answer = documents
 	}
-	answer += detour(x)
+	answer += detour(x) + s.unasked(i)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
-		Text: fmt.Sprintf("%s asks %s: %s%s", x.Peer, x.Node, request, s.repeated(i)),
+		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
+		again: x.Peer + " " + x.Node + " " + request + answer,
 	}
 	switch lasted := x.At-x.Arrived() >= int64(roundedTo); {
 	case !lasted:
@@ -63,6 +64,29 @@ func (s *slice) commandText(i int) string {
 		return text + " → " + answer // it is refused
 	}
 	return text
+}
+
+// staleCommit says of the commit of a migration that the version that its request names is not that
+// of the chunk any more.
+func (s *slice) staleCommit(i int) string {
+	e := &s.events[i]
+	requests, _ := s.requests(i)
+	if movedBy(e) == "" || len(requests) == 0 || len(e.Chunks) == 0 {
+		return ""
+	}
+	x := &s.events[requests[0]]
+	named, names := x.Argument("PreVersion")
+	table := s.tableBefore(i, e.NS)
+	at := slices.IndexFunc(table, func(r row) bool { return r.overlaps(e.Chunks[0]) })
+	if !names || at < 0 {
+		return ""
+	}
+	was := fmt.Sprintf("%d|%d||%s", table[at].Major, table[at].Minor, table[at].Epoch)
+	if named == was {
+		return ""
+	}
+	return fmt.Sprintf(", for a request of %s at %s that names version %s of the chunk, which had %s",
+		x.Peer, time.Duration(x.Arrived()).Round(roundedTo), named, was)
 }
 
 // shortAnswer is how long an answer may be that is told with its request although it came later.
@@ -180,3 +204,65 @@ func (s *slice) repeated(i int) string {
 	}
 	return ""
 }
+
+// unasked says of an answer to an operator that is wrong that the server has asked nobody for it.
+func (s *slice) unasked(i int) string {
+	x := &s.events[i]
+	if s.chosen[i] != Must || !strings.Contains(s.about.Text, "an operator who asked") {
+		return ""
+	}
+	for j := range s.events {
+		e := &s.events[j]
+		if e.Peer == x.Node && e.Kind == trace.Exchanged && e.At >= x.Arrived() && e.At <= x.At ||
+			e.Node == x.Node && e.Kind == trace.CallEnded && e.Sent() >= x.Arrived() && e.At <= x.At {
+			return ""
+		}
+	}
+	return ", without having asked any shard"
+}
+
+// late says of a request for a step of an operation on a collection that the operation had ended
+// already where it comes.
+func (s *slice) late(i int) string {
+	x := &s.events[i]
+	operation, numbered := x.Argument("Operation")
+	if !numbered {
+		return ""
+	}
+	at := s.last(i, func(e *trace.Event) bool {
+		of, _ := e.Argument("Operation")
+		step, _ := e.Argument("Step")
+		_, answer := e.Said()
+		return e.Kind == trace.Exchanged && e.Asked() == x.Asked() && of == operation &&
+			e.NS == x.NS && setOf(e.Node) == setOf(x.Node) && step == "release" && answer == "Done"
+	})
+	if at < 0 || s.events[at].At > x.Arrived() {
+		return ""
+	}
+	return fmt.Sprintf(", although operation %s had ended there at %s", operation,
+		time.Duration(s.events[at].At).Round(roundedTo))
+}
+
+// joinRepeats makes one moment of exchanges that are the same, answer and all, with nothing told
+// between.
+func joinRepeats(all []Moment) (out []Moment) {
+	for _, m := range all {
+		n := len(out)
+		if m.again == "" || n == 0 || out[n-1].again != m.again || m.Weight == Must {
+			out = append(out, m)
+			continue
+		}
+		last := &out[n-1]
+		if last.repeats == nil {
+			last.first = last.Text
+		}
+		last.repeats = append(last.repeats, time.Duration(m.At).Round(roundedTo).String())
+		last.Weight = max(last.Weight, m.Weight)
+		last.Text = last.first + ", and again at " +
+			strings.Join(FirstLines(last.repeats, repeatsTold), ", ")
+	}
+	return out
+}
+
+// repeatsTold is how many repetitions are told by their times.
+const repeatsTold = 4

@@ -69,8 +69,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
-			e.Node, e.Statement(), e.Txn(), e.Session(), onBehalf(e))
+		return executedText(e)
 	case trace.CursorOpened:
 		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s",
 			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
@@ -88,7 +87,7 @@ func conversationText(e *trace.Event) string {
 	case e.Kind == trace.CursorAnswered && e.CursorState() == trace.CursorLost:
 		return fmt.Sprintf("%s learns from %s that cursor %s is gone", e.Node, e.Peer, e.Cursor())
 	case e.Kind == trace.CursorAnswered:
-		return fmt.Sprintf("%s answers %s: cursor %s %s", e.Node, e.Peer, e.Cursor(), e.State())
+		return fmt.Sprintf("%s answers %s: %s", e.Node, e.Peer, cursorText(e))
 	case e.Kind == trace.Exchanged:
 		asked, answer := e.Said()
 		return fmt.Sprintf("%s asks %s: %s (%s) → %s", e.Peer, e.Node, e.Asked(), asked, answer)
@@ -100,6 +99,14 @@ func conversationText(e *trace.Event) string {
 		return fmt.Sprintf("%s of %s at %s fails with %s", e.Asked(), e.Node, e.Peer, e.Code())
 	}
 	return fmt.Sprintf("%s of %s at %s is answered", e.Asked(), e.Node, e.Peer)
+}
+
+// cursorText is what an answer means for its cursor.
+func cursorText(e *trace.Event) string {
+	if e.CursorState() == trace.CursorLives {
+		return "there is more, and cursor " + e.Cursor() + " stays open"
+	}
+	return "cursor " + e.Cursor() + " " + e.State()
 }
 
 // balancingText tells what the balancer, a splitter and shards have told each other, and of events
@@ -168,6 +175,16 @@ func appliedText(e *trace.Event) string {
 	}
 	text := fmt.Sprintf("%s %s %s, index %d", e.Node, verb, key.Key(e.Key), e.Index)
 	return text + ", for " + onBehalf(e)
+}
+
+// executedText tells what goes on record of a session.
+func executedText(e *trace.Event) string {
+	if e.Statement() < 0 {
+		return fmt.Sprintf("%s records that its history of transaction %d of %s has a gap, for %s",
+			e.Node, e.Txn(), e.Session(), onBehalf(e))
+	}
+	return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
+		e.Node, e.Statement(), e.Txn(), e.Session(), onBehalf(e))
 }
 
 // onBehalf says for whom something was written.

@@ -74,6 +74,10 @@ type Moment struct {
 	// op is what an operation was asked and answered; answer marks the end of an exchange.
 	op     string
 	answer bool
+	// again is set for an exchange that is told in one moment, and is the same for the same request
+	// with the same answer; repeats are when it came again, first is the text without these.
+	again, first string
+	repeats      []string
 	// migration is set for a phase of one: such moments are told together when they follow each
 	// other.
 	migration string
@@ -120,7 +124,7 @@ func Build(r Run, about Contradiction, most int) *Story {
 	for _, t := range s.turns {
 		told.Turns = append(told.Turns, r.Events[t.at].Step)
 	}
-	all := joinPhases(s.moments())
+	all := joinRepeats(joinPhases(s.moments()))
 	told.Moments = shortenMoments(all, most)
 	told.LeftOut = len(all) - len(told.Moments)
 	return told

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func (s *slice) rowsBefore(i int, of *trace.Event) {
 	if len(s.docs) > 0 {
 		return
 	}
+	s.versionTaken(i, of)
 	told := 0
 	for _, r := range s.tableBefore(i, of.NS) {
 		if told < rowsTold && s.chosen[r.at] < Close && slices.ContainsFunc(of.Chunks, r.overlaps) {
@@ -50,6 +52,16 @@ func (s *slice) rowsBefore(i int, of *trace.Event) {
 			told++
 		}
 	}
+}
+
+// versionTaken follows a version that a chunk should not have got: the write that gave it before.
+func (s *slice) versionTaken(i int, of *trace.Event) {
+	s.chooseLast(i, Close, func(e *trace.Event) bool {
+		return e.Kind == trace.CatalogWritten && e.NS == of.NS &&
+			slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
+				return namesIt(s.about.Text, fmt.Sprintf("already had version %d|%d", c.Major, c.Minor))
+			})
+	})
 }
 
 func (r row) overlaps(c trace.Chunk) bool { return r.Min < c.Max && c.Min < r.Max }
@@ -61,18 +73,36 @@ func (s *slice) rewritten(i int) string {
 	before := s.tableBefore(i, e.NS)
 	var texts []string
 	for _, c := range e.Chunks {
-		text := chunkText([]trace.Chunk{c})
-		at := slices.IndexFunc(before, func(r row) bool { return r.overlaps(c) })
-		if at >= 0 {
-			text += " (" + strings.Join(s.differences(&before[at].Chunk, &c), ", ") + ")"
-		}
-		texts = append(texts, text)
+		texts = append(texts, chunkText([]trace.Chunk{c})+s.replaced(before, &c))
 	}
 	if len(texts) == 0 {
 		return Sentence(e)
 	}
 	return "config writes " + e.Why() + ": " + strings.Join(texts, "; ") + s.handedOver(e)
 }
+
+// replaced tells what was in place of a chunk: the one chunk that it was, with its differences, or
+// all those that are joined in it.
+func (s *slice) replaced(before []row, c *trace.Chunk) string {
+	var were []trace.Chunk
+	for _, r := range before {
+		if r.overlaps(*c) {
+			were = append(were, r.Chunk)
+		}
+	}
+	switch len(were) {
+	case 0:
+		return ""
+	case 1:
+		return " (" + strings.Join(s.differences(&were[0], c), ", ") + ")"
+	}
+	slices.SortFunc(were, func(a, b trace.Chunk) int { return cmp.Compare(a.Min, b.Min) })
+	return " (was " + chunkText(were[:min(len(were), joinedTold)]) +
+		andMore(len(were)-joinedTold) + ")"
+}
+
+// joinedTold is how many chunks are told that are joined.
+const joinedTold = 6
 
 // differences are what a chunk was before, in the fields that the contradiction is about.
 func (s *slice) differences(was, is *trace.Chunk) []string {

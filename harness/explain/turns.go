@@ -15,8 +15,10 @@ type turn struct {
 	at   int // position of the event
 	doc  document
 	text string
-	// migration is the one that did it, if one did.
+	// migration is the one that did it, if one did; lacks is the state that its recipient should
+	// have brought, 0 for none.
 	migration string
+	lacks     uint64
 }
 
 // view is what clients can see of a document from an event on: the shard that owns it, and its
@@ -92,6 +94,9 @@ func (w *watching) look(i int, e *trace.Event, d document) {
 	}
 	if before := seen[len(seen)-1]; before.owner != "" && before.hash != now.hash {
 		w.turn(i, d, w.tell(e, d, before, now))
+		if e.Kind == trace.Majority && before.owner != now.owner {
+			w.turns[len(w.turns)-1].lacks = before.hash
+		}
 	}
 }
 
@@ -102,7 +107,7 @@ func (w *watching) turn(i int, d document, text string) {
 	if e := &w.s.events[i]; e.Kind == trace.Applied && e.Actor != trace.User {
 		id = e.Migration()
 	}
-	w.turns = append(w.turns, turn{i, d, text, id})
+	w.turns = append(w.turns, turn{at: i, doc: d, text: text, migration: id})
 }
 
 // tell says how the view of a document turned.

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -67,7 +68,9 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if lacking == "" {
 		lacking = h.lacksEntry("when the request arrived it had", x.Mark.Applied)
 	}
-	c.oracle.Kept(string(x.To), about, ns, lacking)
+	if lacking != "" {
+		c.oracle.Kept(string(x.To), about, ns, lacking, c.logsOf(x.To, h.committed))
+	}
 	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
 		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed)
 	}
@@ -100,6 +103,23 @@ func lasts(asked env.Message) bool {
 		return true
 	}
 	return false
+}
+
+// logsOf is up to which index the members of a set have written, and up to which one of them knows
+// that a majority has: what it has beyond that may be lost.
+func (c *cluster) logsOf(id env.NodeID, committed uint64) string {
+	set, _, _ := strings.Cut(string(id), ".")
+	var logs []string
+	for _, other := range c.Servers() {
+		if of, _, _ := strings.Cut(string(other), "."); of != set {
+			continue
+		}
+		if m := c.Member(other); m != nil {
+			logs = append(logs, fmt.Sprintf("%s to index %d", other, m.Applied().Index))
+		}
+	}
+	return fmt.Sprintf("the log reaches on %s; %s knows that a majority has it to index %d",
+		strings.Join(logs, ", on "), id, committed)
 }
 
 // held is what a member has on disk, and the newest entry of it that a majority has.
