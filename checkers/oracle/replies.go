@@ -54,7 +54,7 @@ var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
 	Promise: "What a server answers to another server or to an operator, a majority of its set has: " +
 		"what it has written, and what it may have read. It had not been deposed when it was asked. " +
-		"A new primary asks others nothing before a majority has the beginning of its term.",
+		"A new primary has others do nothing before a majority has the beginning of its term.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",

@@ -17,8 +17,8 @@ import (
 // Rule: what a server answers to another server or to an operator rests on what a majority of its
 // set has, and on a leadership that was real at some moment of the request. Everything that was in
 // the server's log when the request arrived may have been read for the answer; what was written for
-// it is part of it. And what a new primary asks of others rests on what it has taken over, so it
-// asks nothing before a majority has the beginning of its term. Judged from outside, so no server
+// it is part of it. And what a new primary has others do rests on what it has taken over, so it asks
+// for nothing before a majority has the beginning of its term. Judged from outside, so no server
 // needs to say what it has read.
 
 // Arrived has the oracle judge when a primary asks, and notes what the server of a request has
@@ -28,13 +28,14 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	if !ok {
 		return
 	}
-	if m := c.Member(x.From); m != nil && m.Leading() && m.Committed().Term < m.Term() {
+	m := c.Member(x.From)
+	if m != nil && m.Leading() && m.Committed().Term < m.Term() && primariesAsk(asked.Body) {
 		c.oracle.AskedEarly(string(x.From), nameOf(asked.Body), subject(asked.Body), m.Term())
 	}
 	if !lasts(asked.Body) {
 		return
 	}
-	if m := c.Member(x.To); m != nil {
+	if m = c.Member(x.To); m != nil {
 		x.Mark.Applied = m.Applied().Index
 		if m.Leading() && c.deposed(m.Name(), m.Term()) {
 			x.Mark.Deposed = m.Term()
@@ -74,6 +75,18 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
 		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed)
 	}
+}
+
+// primariesAsk reports whether only primaries send a request. Any member asks who is the primary, or
+// what the catalog has, and may have begun to before it was elected.
+func primariesAsk(asked env.Message) bool {
+	switch asked.(type) {
+	case *command.FlushRoutingTableCacheUpdates:
+		return false
+	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit:
+		return true
+	}
+	return lasts(asked)
 }
 
 // lasts reports whether the answer to a request is one that servers or operators go by later. The
