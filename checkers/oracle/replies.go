@@ -84,13 +84,13 @@ func (o *Oracle) Kept(node, about, ns, lacking string, logs ...string) {
 }
 
 // AnsweredDeposed reports an answer of a member that was no primary any more when the request
-// arrived, and did not know.
-func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64) {
+// arrived, and did not know. Newest says who is, and may be empty.
+func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64, newest string) {
 	o.report(lastingRule, verdict.Violation{
 		Signature: answeredDeposed, NS: ns,
 		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
 		Because: []string{
-			"a majority of its set was in a later term before the request arrived",
+			"a majority of its set was in a later term before the request arrived" + newest,
 		},
 	}, o.step)
 }

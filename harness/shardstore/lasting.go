@@ -73,8 +73,17 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 		c.oracle.Kept(string(x.To), about, ns, lacking, c.logsOf(x.To, h.committed))
 	}
 	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
-		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed)
+		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed, c.newest(m.Name()))
 	}
+}
+
+// newest says who leads a set by now; empty when nobody does.
+func (c *cluster) newest(set string) string {
+	m := c.Member(c.Primary(set))
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf(", of which %s is primary of term %d by now", c.Primary(set), m.Term())
 }
 
 // primariesAsk reports whether only primaries send a request. Any member asks who is the primary, or
