@@ -92,22 +92,24 @@ func primariesAsk(asked env.Message) bool {
 	switch asked.(type) {
 	case *command.FlushRoutingTableCacheUpdates:
 		return false
-	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit:
+	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit,
+		*command.CloneCatalogData, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:
 		return true
 	}
 	return lasts(asked)
 }
 
 // lasts reports whether the answer to a request is one that servers or operators go by later. The
-// others are answered from memory, are asked again before anything depends on them, or have a read
-// or write concern of their own.
+// others are answered from memory, are asked again before anything depends on them, have a read or
+// write concern of their own, or wait for the end of what an earlier request has begun, which knows
+// nothing of what was there when they arrived.
 func lasts(asked env.Message) bool {
 	switch asked.(type) {
 	case *command.ShardsvrParticipate, *command.ShardsvrDescribe, *command.ShardsvrJoinCluster,
-		*command.ShardsvrLeaveCluster, *command.ShardsvrMovePrimary, *command.ShardsvrMergeChunks,
-		*command.ShardsvrMergeAllChunks, *command.ShardsvrMoveRange, *command.ShardsvrSplitChunk,
+		*command.ShardsvrLeaveCluster, *command.ShardsvrMergeChunks, *command.ShardsvrSplitChunk,
+		*command.ShardsvrMergeAllChunks,
 		*command.AdvanceTxn, *command.AssertNoCollections, *command.AwaitRangeDeletion,
-		*command.CleanupOrphaned, *command.CloneCatalogData, *command.DropClonedData,
+		*command.CleanupOrphaned, *command.DropClonedData,
 		*command.ImportSessions, *command.JoinMigrations, *command.RangeTaskOp,
 		*command.RecvChunkReleaseCritSec,
 		*command.FlushRoutingTableCacheUpdates:
