@@ -52,20 +52,29 @@ func (r *run) worldOptions() sim.Options {
 func (r *run) witness() func(env.Node, *env.Exchange) {
 	emit := r.about.Messages.Witness
 	return func(n env.Node, x *env.Exchange) {
-		judge, _ := r.system.(target.Witness)
-		if x.Arrived {
-			if judge != nil {
-				judge.Arrived(x)
+		judge, judges := r.system.(target.Witness)
+		switch {
+		case x.Sent || x.Arrived:
+			if judges {
+				ask(judge, x)
 			}
 			return
-		}
-		if emit != nil {
+		case emit != nil:
 			emit(n, x)
 		}
-		if judge != nil {
+		if judges {
 			judge.Exchanged(x)
 		}
 		r.keep(x)
+	}
+}
+
+// ask shows a request to which there is no answer yet.
+func ask(judge target.Witness, x *env.Exchange) {
+	if x.Sent {
+		judge.Sent(x)
+	} else {
+		judge.Arrived(x)
 	}
 }
 

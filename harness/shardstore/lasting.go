@@ -21,21 +21,24 @@ import (
 // for nothing before a majority has the beginning of its term. Judged from outside, so no server
 // needs to say what it has read.
 
-// Arrived has the oracle judge when a primary asks, and notes what the server of a request has
-// whose answer is to last.
-func (c *cluster) Arrived(x *env.Exchange) {
+// Sent has the oracle judge when a primary asks.
+func (c *cluster) Sent(x *env.Exchange) {
 	asked, ok := x.Request.(*rpc.Envelope)
-	if !ok {
+	if !ok || !primariesAsk(asked.Body) {
 		return
 	}
-	m := c.Member(x.From)
-	if m != nil && m.Leading() && m.Committed().Term < m.Term() && primariesAsk(asked.Body) {
+	if m := c.Member(x.From); m != nil && m.Leading() && m.Committed().Term < m.Term() {
 		c.oracle.AskedEarly(string(x.From), nameOf(asked.Body), subject(asked.Body), m.Term())
 	}
-	if !lasts(asked.Body) {
+}
+
+// Arrived notes what the server of a request has whose answer is to last.
+func (c *cluster) Arrived(x *env.Exchange) {
+	asked, ok := x.Request.(*rpc.Envelope)
+	if !ok || !lasts(asked.Body) {
 		return
 	}
-	if m = c.Member(x.To); m != nil {
+	if m := c.Member(x.To); m != nil {
 		x.Mark.Applied = m.Applied().Index
 		if m.Leading() && c.deposed(m.Name(), m.Term()) {
 			x.Mark.Deposed = m.Term()

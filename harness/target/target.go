@@ -95,10 +95,11 @@ type Patient interface {
 	BePatient()
 }
 
-// Witness is a System that is shown every exchange between nodes: on the side of the node that
-// answers, when the request arrives and when there is an answer, and on that of its caller. It
-// changes nothing; what it keeps it copies.
+// Witness is a System that is shown every exchange between nodes: on the side of its caller, when
+// the request is sent and when there is an answer, and on that of the node that answers, when the
+// request arrives and when there is an answer. It changes nothing; what it keeps it copies.
 type Witness interface {
+	Sent(x *env.Exchange)
 	Arrived(x *env.Exchange)
 	Exchanged(x *env.Exchange)
 }

@@ -1,17 +1,18 @@
 package env
 
-// Exchange is a request and what became of it: as it has just arrived at its server; as the server
-// has just answered it, whether the answer arrives or not; or as its caller has just learned. A
-// world shows exchanges to those who judge nodes by what others see of them.
+// Exchange is a request and what became of it: as it is just being sent; as it has just arrived at
+// its server; as the server has just answered it, whether the answer arrives or not; or as its
+// caller has just learned. A world shows exchanges to those who judge nodes by what others see of
+// them.
 type Exchange struct {
 	From, To       NodeID
 	Request, Reply Message
 	Err            error
-	// Arrived is set when the request arrives, and there is no answer yet. Served is set when there
-	// is one, on the server's side. Began is when the request arrived there, in true virtual time;
-	// on the caller's side, when it was sent.
-	Arrived, Served bool
-	Began           Time
+	// Sent is set when the request is sent, Arrived when it arrives; there is no answer yet. Served
+	// is set when there is one, on the server's side. Began is when the request arrived there, in
+	// true virtual time; on the caller's side, when it was sent.
+	Sent, Arrived, Served bool
+	Began                 Time
 	// Mark is what whoever judges has set when the request arrived. The world only keeps it.
 	Mark Mark
 	// Wrote is the newest entry of the server's log that the task wrote which answered, 0 for none.

@@ -224,6 +224,9 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	}
 	t.state, t.last, t.past = taskCalling, exchange{with: to}, t.last
 	began := t.node.world.now
+	t.witness(env.Exchange{
+		From: t.node.machine.id, To: to, Request: req, Began: began, Sent: true,
+	})
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)
 	reply := t.reply
