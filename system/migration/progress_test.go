@@ -2,6 +2,7 @@ package migration
 
 import (
 	"testing"
+	"time"
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -28,7 +29,7 @@ func TestAnswersOfOthers(t *testing.T) {
 		d.s = &Service{node: run.Node(), settings: &defaults}
 		d.began = run.Node().Mono()
 	})
-	w.Run(nil, 1)
+	w.Run(func() bool { return d.s != nil }, env.Time(time.Minute))
 	for _, c := range []struct {
 		about string
 		spoil func(*command.RecvStatus)
