@@ -41,3 +41,31 @@ func TestWhatSurvivesStays(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshotOfTheSameState: what is in the snapshot file is not saved again, even if more of the
+// log could go.
+func TestSnapshotOfTheSameState(t *testing.T) {
+	c := newCluster(1, sim.Options{Seed: 1})
+	c.settings.LogRetention = 20
+	c.start()
+	defer c.world.Close()
+	c.elect()
+	for i := range int64(10) {
+		if _, err := c.write("s.0", command.Majority, put(i, "v")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := c.do("s.0", func(run env.Task, m *Member) {
+		for _, c.settings.LogRetention = range []int{2, 1} {
+			m.takeSnapshot(run)
+			first, _ := m.stable.FirstIndex()
+			if m.journal.saved != m.committed.Index || first != m.committed.Index-1 {
+				t.Errorf("saved up to %d of %d, the log begins at %d",
+					m.journal.saved, m.committed.Index, first)
+			}
+		}
+	})
+	if !done || c.world.Err() != nil {
+		t.Error(c.world.Err())
+	}
+}
