@@ -190,6 +190,14 @@ func TestRefusedTables(t *testing.T) {
 			func(c []catalog.Chunk) []catalog.Chunk { c[1].Max = key.Int(11); return c },
 			errcode.IncompatibleShardingMetadata,
 		},
+		"the same bounds twice": {
+			func(c []catalog.Chunk) []catalog.Chunk {
+				twin := c[1]
+				twin.Version.Minor += 10
+				return append(c, twin)
+			},
+			errcode.IncompatibleShardingMetadata,
+		},
 		"version": {
 			func(c []catalog.Chunk) []catalog.Chunk { c[1].Version = c[0].Version; return c },
 			errcode.IncompatibleShardingMetadata,

@@ -335,7 +335,8 @@ func (s *stage) commands() map[string]sender {
 			}, 0)
 		},
 		"commit": s.commitMigration, "ensure": s.ensure,
-		"split": s.commitSplit, "merge": s.commitMerge, "table": s.showTable,
+		"split": s.commitSplit, "merge": s.commitMerge,
+		"table": s.showTable, "createdatabase": s.createDatabase, "database": s.showDatabase,
 	}
 }
 
@@ -389,6 +390,21 @@ func (s *stage) showTable(t env.Task, l protocoltest.Line) (string, error) {
 		}
 	}
 	return text, nil
+}
+
+func (s *stage) createDatabase(t env.Task, l protocoltest.Line) (string, error) {
+	_, err := rpc.CallPrimary[command.DatabaseReply](t, s.config,
+		&command.CreateDatabase{Name: l.Word(0)}, s.settings.CommandTimeout)
+	return "done", err
+}
+
+func (s *stage) showDatabase(t env.Task, l protocoltest.Line) (string, error) {
+	req := &command.GetDatabase{Name: l.Word(0), After: s.driver.Clock().Now().Config}
+	r, err := rpc.CallAny[command.DatabaseReply](t, s.config, req, s.settings.CommandTimeout)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s on %s, sharded %v", r.Database.Name, r.Database.Primary, r.Sharded), nil
 }
 
 func (s *stage) table(t env.Task, ns string) (*command.RoutingUpdate, error) {

@@ -102,6 +102,27 @@ func (r *Rig) statement(l Line) error {
 	return nil
 }
 
+// sessions has each of so many sessions execute one statement, all on one document.
+func (r *Rig) sessions(l Line) error {
+	n, ns := number(l.Word(0)), l.Arg("in", Sharded)
+	ep := r.Clients()[0].Endpoint
+	r.Request(r.Clients()[0], func(t env.Task) {
+		for i := range n {
+			req := &command.FindAndModify{
+				NS:      ns,
+				Filter:  raw(bson.D{{Key: "_id", Value: int64(1)}}),
+				Change:  doc(1, fmt.Sprint(i)),
+				Session: command.Session{ID: fmt.Sprintf("session-%d", i), Txn: 1},
+				Concern: command.Majority,
+			}
+			if _, err := rpc.Call[command.Written](t, ep, "router.0", req, time.Minute); err != nil {
+				r.Say("statement of session %d: %v", i, err)
+			}
+		}
+	})
+	return nil
+}
+
 func replaced(w *command.Written) string {
 	if w.Image == nil {
 		return ""

@@ -63,6 +63,8 @@ func (r *Rig) dataRequests() Verbs {
 		// is not, as drivers have it. Documents of
 		// other collections than test.docs are found by _id, with by=k by k.
 		"statement": r.statement,
+		// sessions 65 in=test.plain: so many sessions execute a statement each, on document 1.
+		"sessions": r.sessions,
 		// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
 		"direct": r.writeDirectly,
 		// scan batch=4 concern=majority at=NAME secondary min=5 max=20 in=test.plain: reads through

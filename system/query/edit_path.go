@@ -73,43 +73,45 @@ func editInner(
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: next}, nil
 }
 
-// editElement changes the array element whose index the path gives, or something inside it; missing
-// elements before it become null.
+// editElement changes the array element whose index the path gives, or something inside it. An
+// element that is made fills the places before it with null, and one that is removed leaves null in
+// its place.
 func editElement(
 	array bson.Raw, path, inner string, fn func(bson.RawValue, bool) (bson.RawValue, error),
 ) (bson.RawValue, error) {
-	name, _, nested := strings.Cut(inner, ".")
-	index, err := strconv.ParseUint(name, 10, 31)
-	if err != nil || index > maxPadding {
+	name, rest, nested := strings.Cut(inner, ".")
+	index, err := strconv.Atoi(name)
+	if err != nil || index < 0 || index > maxPadding || strconv.Itoa(index) != name {
 		return removedValue, badValue("the path %s leads through the array %v", path, array)
 	}
 	values, err := bson.RawArray(array).Values()
 	if err != nil {
 		return removedValue, err
 	}
-	missing := uint64(len(values)) <= index
-	one := func(old bson.RawValue, exists bool) (bson.RawValue, error) {
-		next, err := fn(old, exists)
-		if err == nil && next.Type == removedValue.Type && !nested {
-			next = nullValue // removing an element leaves its place
-		}
-		return next, err
+	old, exists := nullValue, index < len(values)
+	if exists {
+		old = values[index]
 	}
-	if !missing || nested {
-		for uint64(len(values)) < index {
-			values = append(values, nullValue)
-		}
+	var next bson.RawValue
+	if nested {
+		next, err = editInner(old, exists, inner, rest, fn)
+	} else {
+		next, err = fn(old, exists)
 	}
-	next, err := editPath(bson.Raw(arrayOf(values).Value), inner, one)
 	if err != nil {
 		return removedValue, err
 	}
-	if missing && !nested {
-		if v := next.Lookup(name); v.Type == bson.TypeNull {
+	if next.Type == removedValue.Type {
+		if !exists {
 			return arrayOf(values), nil
 		}
+		next = nullValue
 	}
-	return bson.RawValue{Type: bson.TypeArray, Value: next}, nil
+	for len(values) <= index {
+		values = append(values, nullValue)
+	}
+	values[index] = next
+	return arrayOf(values), nil
 }
 
 // incrementValue adds integers. A sum of two int32 that does not fit becomes an int64; doubles are

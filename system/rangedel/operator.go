@@ -39,12 +39,11 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	k := Task{
 		Migration: fmt.Sprintf("cleanupOrphaned of %s/%d/%d",
 			r.member.Name(), r.member.Term(), r.swept),
-		NS:    req.NS,
-		UUID:  md.Table.Collection().UUID,
-		Donor: r.member.Name(),
-		Min:   []byte(rng.Min),
-		Max:   []byte(rng.Max),
-		When:  Now,
+		NS:   req.NS,
+		UUID: md.Table.Collection().UUID,
+		Min:  []byte(rng.Min),
+		Max:  []byte(rng.Max),
+		When: Now,
 	}
 	if err := r.CleanUp(k); err != nil {
 		return nil, err
