@@ -22,8 +22,8 @@ func TestAsIf(t *testing.T) {
 		}},
 	}
 	show := func(k string) string { return k }
-	want := "what it has chosen is right as if [a, c) of db.c was in no zone, and it is in zone " +
-		"west; it ends at c, where that of zone east begins"
+	want := "what it has chosen would be right if [a, c) of db.c were in no zone; it is in zone " +
+		"west, and ends at c, where that of zone east begins"
 	if got := r.AsIf(nil, show); !slices.Contains(got, want) {
 		t.Errorf("%q does not say: %s", got, want)
 	}

@@ -280,7 +280,7 @@ func (s *slice) plain(i int) bool {
 	attached, _ := x.Argument("version")
 	return s.ownVersion(i) == "; the shard's own is "+attached &&
 		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
-		detour(x)+s.repeated(i) == ""
+		detour(x.Passed())+s.repeated(i) == ""
 }
 
 // carriers follows the answers that brought a document to the recipient of a migration of the

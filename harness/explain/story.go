@@ -30,8 +30,9 @@ import (
 
 // Run is the record of a run from its first event on.
 type Run struct {
-	Events  []trace.Event
-	History []histories.Op
+	Events   []trace.Event
+	Passages []runner.Passage
+	History  []histories.Op
 }
 
 // Contradiction is what cannot be together.

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -71,3 +72,13 @@ func mayHaveWritten(op *histories.Op) bool {
 }
 
 func writesKind(k scenario.OpKind) bool { return k.Of().Shape == opkind.Keyed && !k.Of().Reads() }
+
+// statementOf is the request that a statement was executed for.
+func (s *slice) statementOf(i int) string {
+	requests, _ := s.requests(i)
+	if len(requests) == 0 {
+		return ""
+	}
+	x := &s.events[requests[0]]
+	return fmt.Sprintf(" (%s)", strings.TrimSuffix(x.Asked()+" of "+x.NS, " of "))
+}

@@ -1,0 +1,155 @@
+package explain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Failpoint sites are between the steps that a party takes: which it passed, and in which order,
+// tells what it did where no event does. A story tells them where a step may have been left out, or
+// taken too early or too late.
+
+// steps are what parties did, where that is in question.
+func (s *slice) steps() (all []Moment) {
+	for i := range s.turns {
+		all = append(all, s.donorSteps(&s.turns[i])...)
+	}
+	if len(s.docs) == 0 {
+		all = append(all, s.stepsAfterFailure()...)
+	}
+	return append(all, s.parked()...)
+}
+
+// donorSteps are those by which a donor made ready what it did not hand over: up to the first
+// request for it.
+func (s *slice) donorSteps(t *turn) []Moment {
+	if s.notBrought(t) == "" {
+		return nil
+	}
+	asked := slices.IndexFunc(s.events, func(x trace.Event) bool {
+		return x.Asked() == "MigrateClone" && ofMigration(&x) == t.migration
+	})
+	if asked < 0 || !s.once("steps "+t.migration) {
+		return nil
+	}
+	x := &s.events[asked]
+	way := s.way(x.Node, t.migration, "donor.", 0, x.Arrived())
+	if len(way) == 0 {
+		return nil
+	}
+	return []Moment{{
+		At: way[len(way)-1].At, Weight: Must,
+		Text: fmt.Sprintf("%s, the donor of %s, has passed in this order: %s",
+			x.Node, t.migration, sites(way)),
+	}}
+}
+
+// stepsAfterFailure are those that a recipient took although its part of a migration had failed.
+func (s *slice) stepsAfterFailure() (all []Moment) {
+	for i := range s.events {
+		e := &s.events[i]
+		if e.Kind != trace.RecipientAdvanced || s.chosen[i] == 0 || !e.RecipientState().Failed() {
+			continue
+		}
+		way := s.way(e.Node, e.Migration(), "recipient.", e.At+1, s.events[len(s.events)-1].At)
+		way = slices.DeleteFunc(way, func(p trace.Passage) bool { return endsMigration(p.Site) })
+		if len(way) == 0 || !s.once("failed steps "+e.Migration()) {
+			continue
+		}
+		all = append(all, Moment{
+			At: way[0].At, Weight: Must,
+			Text: fmt.Sprintf("%s, where migration %s has failed, goes on with it: it passes %s",
+				e.Node, e.Migration(), sites(way)),
+		})
+	}
+	return all
+}
+
+// endsMigration says whether a recipient passes a site to end a migration that has failed.
+func endsMigration(site string) bool {
+	_, step, _ := strings.Cut(site, ".")
+	return step == "fail" || step == "abort" || strings.HasPrefix(step, "recv")
+}
+
+var parkedTask = regexp.MustCompile(`(\S+): \S+ (\S+) is parked after (\w+\.\w+)`)
+
+// parked are the ways of tasks that the contradiction says are parked, where one has come to the
+// same place before: then it may itself have held what it waits for.
+func (s *slice) parked() (all []Moment) {
+	for _, m := range parkedTask.FindAllStringSubmatch(s.about.Text, -1) {
+		node, about, site := m[1], m[2], m[3]
+		role, _, _ := strings.Cut(site, ".")
+		way := s.way(node, about, role+".", 0, s.events[len(s.events)-1].At)
+		is := func(p trace.Passage) bool { return p.Site == site }
+		first := slices.IndexFunc(way, is)
+		if first < 0 || !slices.ContainsFunc(way[first+1:], is) || !s.once("parked "+node+about) {
+			continue
+		}
+		next := first + 1 + slices.IndexFunc(way[first+1:], is)
+		all = append(all, Moment{
+			At: way[first].At, Weight: Must,
+			Text: fmt.Sprintf("%s passes %s for %s, and then %s", node, site, about,
+				sites(way[first+1:next])),
+		}, Moment{
+			At: way[next].At, Weight: Must,
+			Text: fmt.Sprintf("%s comes to %s again for %s", node, site, about),
+		})
+	}
+	return all
+}
+
+// way are the sites of a kind that were passed on a node for an identifier in a time.
+func (s *slice) way(node, about, kind string, from, to int64) (all []trace.Passage) {
+	for i := range s.passages {
+		p := &s.passages[i]
+		if p.Node == node && p.About == about && strings.HasPrefix(p.Site, kind) &&
+			from <= p.At && p.At <= to {
+			all = append(all, p.Passage)
+		}
+	}
+	return all
+}
+
+// sites names sites with the times at which time went on.
+func sites(way []trace.Passage) string {
+	var all []string
+	for i, p := range way {
+		text := p.Site
+		if i == 0 || p.At-way[i-1].At >= int64(roundedTo) {
+			text += " at " + time.Duration(p.At).Round(roundedTo).String()
+		}
+		all = append(all, text)
+	}
+	return strings.Join(FirstLines(all, sitesTold), ", ")
+}
+
+// sitesTold is how many sites are named.
+const sitesTold = 14
+
+// detour tells the way of a request past failpoint sites if it passed one of them again; empty for
+// a straight way.
+func detour(way []trace.Passage) string {
+	var seen []string
+	text, again := "; it passed ", false
+	for n, p := range way {
+		switch {
+		case slices.Contains(seen, p.Site):
+			again = true
+			seen = nil
+			text += fmt.Sprintf("; at %s again ", time.Duration(p.At).Round(roundedTo))
+		case n > 0:
+			text += ", "
+		}
+		seen = append(seen, p.Site)
+		text += p.Site
+	}
+	if !again {
+		return ""
+	}
+	return text
+}
