@@ -43,6 +43,25 @@ func (s *slice) followExchanges() {
 	}
 	if len(s.docs) == 0 {
 		s.named()
+		s.moveRequests()
+	}
+}
+
+// moveRequests follows the requests for a move that the contradiction says was answered, and those
+// that asked for the same: one may be answered by the migration that was begun for another.
+func (s *slice) moveRequests() {
+	if !strings.Contains(s.about.Text, "the request to move") {
+		return
+	}
+	told := 0
+	for i := range s.events {
+		x := &s.events[i]
+		to, _ := x.Argument("To")
+		if x.Asked() == "MoveRange" && namesIt(s.about.Text, to) && setOf(x.Node) == model.Config &&
+			x.Arrived() <= s.to && told < attemptsTold {
+			s.choose(i, Must)
+			told++
+		}
 	}
 }
 

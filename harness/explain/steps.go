@@ -22,7 +22,11 @@ func (s *slice) steps() (all []Moment) {
 	if len(s.docs) == 0 {
 		all = append(all, s.stepsAfterFailure()...)
 	}
-	return append(all, s.parked()...)
+	all = append(all, s.parked()...)
+	if strings.Contains(s.about.Text, "documents left") {
+		all = append(all, s.lastSteps()...)
+	}
+	return all
 }
 
 // donorSteps are those by which a donor made ready what it did not hand over: up to the first
@@ -44,9 +48,22 @@ func (s *slice) donorSteps(t *turn) []Moment {
 	}
 	return []Moment{{
 		At: way[len(way)-1].At, Weight: Must,
-		Text: fmt.Sprintf("%s, the donor of %s, has passed in this order: %s",
-			x.Node, t.migration, sites(way)),
+		Text: fmt.Sprintf("%s, the donor of %s, has taken these steps, in this order: %s",
+			x.Node, t.migration, strings.Join(stepNames(way), ", ")),
 	}}
+}
+
+// stepNames are the sites of one role by what they have in common: a step may pass several, which
+// are told as one.
+func stepNames(way []trace.Passage) (all []string) {
+	for _, p := range way {
+		_, name, _ := strings.Cut(p.Site, ".")
+		name, _, _ = strings.Cut(name, ".")
+		if len(all) == 0 || all[len(all)-1] != name {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // stepsAfterFailure are those that a recipient took although its part of a migration had failed.
@@ -102,6 +119,38 @@ func (s *slice) parked() (all []Moment) {
 	}
 	return all
 }
+
+// lastSteps are the last that a replica set did for what it still has a record of.
+func (s *slice) lastSteps() (all []Moment) {
+	for _, set := range s.shardsNamed() {
+		last := map[string]string{}
+		var ids []string
+		for i := range s.passages {
+			p := &s.passages[i]
+			if setOf(p.Node) != set || !namesIt(s.about.Text, p.About) {
+				continue
+			}
+			if last[p.About] == "" {
+				ids = append(ids, p.About)
+			}
+			last[p.About] = p.Node
+		}
+		for _, id := range ids {
+			way := s.way(last[id], id, "", 0, s.events[len(s.events)-1].At)
+			if s.once("parked " + last[id] + id) {
+				all = append(all, Moment{
+					At: way[len(way)-1].At, Weight: Must,
+					Text: fmt.Sprintf("the last that %s does for %s: it passes %s", last[id], id,
+						sites(way[max(0, len(way)-lastSites):])),
+				})
+			}
+		}
+	}
+	return all
+}
+
+// lastSites is how many sites are named of the end of a way.
+const lastSites = 5
 
 // way are the sites of a kind that were passed on a node for an identifier in a time.
 func (s *slice) way(node, about, kind string, from, to int64) (all []trace.Passage) {
