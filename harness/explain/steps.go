@@ -54,12 +54,12 @@ func (s *slice) donorSteps(t *turn) []Moment {
 }
 
 // stepNames are the sites of one role by what they have in common: a step may pass several, which
-// are told as one.
+// are told as one. That it asks how things are is no step.
 func stepNames(way []trace.Passage) (all []string) {
 	for _, p := range way {
 		_, name, _ := strings.Cut(p.Site, ".")
 		name, _, _ = strings.Cut(name, ".")
-		if len(all) == 0 || all[len(all)-1] != name {
+		if !strings.HasSuffix(name, "Poll") && (len(all) == 0 || all[len(all)-1] != name) {
 			all = append(all, name)
 		}
 	}
