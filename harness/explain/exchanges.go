@@ -48,19 +48,19 @@ func (s *slice) followExchanges() {
 }
 
 // moveRequests follows the requests for a move that the contradiction says was answered, and those
-// that asked for the same: one may be answered by the migration that was begun for another.
+// to donors: one may be answered by the migration that was begun for another.
 func (s *slice) moveRequests() {
 	if !strings.Contains(s.about.Text, "the request to move") {
 		return
 	}
-	told := 0
+	told := map[string]int{}
 	for i := range s.events {
 		x := &s.events[i]
 		to, _ := x.Argument("To")
-		if x.Asked() == "MoveRange" && namesIt(s.about.Text, to) && setOf(x.Node) == model.Config &&
-			x.Arrived() <= s.to && told < attemptsTold {
+		if (x.Asked() == "MoveRange" || x.Asked() == "ShardsvrMoveRange") && x.Arrived() <= s.to &&
+			strings.Contains(s.about.Text, " to "+to+",") && told[x.Asked()] < attemptsTold {
 			s.choose(i, Must)
-			told++
+			told[x.Asked()]++
 		}
 	}
 }

@@ -122,31 +122,45 @@ func (s *slice) parked() (all []Moment) {
 
 // lastSteps are the last that a replica set did for what it still has a record of.
 func (s *slice) lastSteps() (all []Moment) {
-	for _, set := range s.shardsNamed() {
-		last := map[string]string{}
-		var ids []string
-		for i := range s.passages {
-			p := &s.passages[i]
-			if setOf(p.Node) != set || !namesIt(s.about.Text, p.About) {
-				continue
-			}
-			if last[p.About] == "" {
-				ids = append(ids, p.About)
-			}
-			last[p.About] = p.Node
+	role := roleOfRecord(s.about.Text)
+	last := map[string]string{}
+	var ids []string
+	for i := range s.passages {
+		p := &s.passages[i]
+		if !strings.Contains(p.About, "/") || !strings.HasPrefix(p.Site, role) ||
+			!namesIt(s.about.Text, p.About) ||
+			!strings.Contains(s.about.Text, setOf(p.Node)+" has documents left") {
+			continue
 		}
-		for _, id := range ids {
-			way := s.way(last[id], id, "", 0, s.events[len(s.events)-1].At)
-			if s.once("parked " + last[id] + id) {
-				all = append(all, Moment{
-					At: way[len(way)-1].At, Weight: Must,
-					Text: fmt.Sprintf("the last that %s does for %s: it passes %s", last[id], id,
-						sites(way[max(0, len(way)-lastSites):])),
-				})
-			}
+		if last[p.About] == "" {
+			ids = append(ids, p.About)
+		}
+		last[p.About] = p.Node
+	}
+	for _, id := range ids {
+		way := s.way(last[id], id, role, 0, s.events[len(s.events)-1].At)
+		if s.once("parked " + last[id] + id) {
+			all = append(all, Moment{
+				At: way[len(way)-1].At, Weight: Must,
+				Text: fmt.Sprintf("the last that %s does for %s: it passes %s", last[id], id,
+					sites(way[max(0, len(way)-lastSites):])),
+			})
 		}
 	}
 	return all
+}
+
+// roleOfRecord is the kind of the sites of those who delete the records that the text says are left.
+func roleOfRecord(text string) string {
+	switch {
+	case strings.Contains(text, "config.migrationRecipients"):
+		return "recipient."
+	case strings.Contains(text, "config.migrationCoordinators"):
+		return "donor."
+	case strings.Contains(text, "config.rangeDeletions"):
+		return "rangeDeleter."
+	}
+	return ""
 }
 
 // lastSites is how many sites are named of the end of a way.
