@@ -45,6 +45,9 @@ func (s *slice) followExchanges() {
 		s.named()
 		s.moveRequests()
 	}
+	if strings.Contains(s.about.Text, "statement ") {
+		s.fates()
+	}
 }
 
 // moveRequests follows the requests for a move that the contradiction says was answered, and those
