@@ -150,7 +150,7 @@ func (s *slice) lastSteps() (all []Moment) {
 	return all
 }
 
-// roleOfRecord is the kind of the sites of those who delete the records that the text says are left.
+// roleOfRecord is the kind of the sites of those who delete the records that are left.
 func roleOfRecord(text string) string {
 	switch {
 	case strings.Contains(text, "config.migrationRecipients"):
