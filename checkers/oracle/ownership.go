@@ -112,7 +112,7 @@ func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
 		if owner = o.causes.ownerAtTime(q, key); owner == "" {
 			return "", "", beyondPlacement
 		}
-		return owner, fmt.Sprintf("at the snapshot's time %d", q.At), ""
+		return owner, fmt.Sprintf("at the snapshot's time %d.%d", millis(q.At), q.At&(1<<20-1)), ""
 	}
 	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
 	if p == nil {

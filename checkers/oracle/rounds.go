@@ -371,9 +371,9 @@ func (r *rounds) judgeRound() {
 	r.report(policyRule, verdict.Violation{
 		Signature: notOfPolicy,
 		Broke:     fmt.Sprintf("round %d of the balancer: %s", now.number, wrong),
-		Because: append([]string{
+		Because: slices.Concat([]string{
 			"nothing was changed from when it began until it chose, and no fault hit it",
-		}, now.as(now.states[0]).Describe(r.show)...),
+		}, now.as(now.states[0]).AsIf(all, r.show), now.as(now.states[0]).Describe(r.show)),
 	}, now.step)
 }
 

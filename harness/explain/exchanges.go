@@ -43,6 +43,28 @@ func (s *slice) followExchanges() {
 	}
 	if len(s.docs) == 0 {
 		s.named()
+		s.moveRequests()
+	}
+	if strings.Contains(s.about.Text, "statement ") {
+		s.fates()
+	}
+}
+
+// moveRequests follows the requests for a move that the contradiction says was answered, and those
+// to donors: one may be answered by the migration that was begun for another.
+func (s *slice) moveRequests() {
+	if !strings.Contains(s.about.Text, "the request to move") {
+		return
+	}
+	told := map[string]int{}
+	for i := range s.events {
+		x := &s.events[i]
+		to, _ := x.Argument("To")
+		if (x.Asked() == "MoveRange" || x.Asked() == "ShardsvrMoveRange") && x.Arrived() <= s.to &&
+			strings.Contains(s.about.Text, " to "+to+",") && told[x.Asked()] < attemptsTold {
+			s.choose(i, Must)
+			told[x.Asked()]++
+		}
 	}
 }
 
@@ -280,7 +302,7 @@ func (s *slice) plain(i int) bool {
 	attached, _ := x.Argument("version")
 	return s.ownVersion(i) == "; the shard's own is "+attached &&
 		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
-		detour(x)+s.repeated(i) == ""
+		detour(x.Passed())+s.repeated(i) == ""
 }
 
 // carriers follows the answers that brought a document to the recipient of a migration of the

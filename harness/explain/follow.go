@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -15,8 +16,10 @@ type slice struct {
 	about  *Contradiction
 	docs   []document
 	ops    []*histories.Op
-	// history is the whole of it, to tell whose a write is.
-	history []histories.Op
+	// history is the whole of it, to tell whose a write is; passages are the failpoint sites that
+	// were passed.
+	history  []histories.Op
+	passages []runner.Passage
 	// from and to bound the time of the contradiction; horizon is the position behind which nothing
 	// is a cause.
 	from, to int64
@@ -50,8 +53,11 @@ func newSlice(r Run, about Contradiction) *slice {
 		docs:    documentsOf(r, &about),
 		ops:     operationsOf(r.History, about.Ops),
 		history: r.History,
-		chosen:  map[int]Weight{},
-		done:    map[string]bool{},
+
+		passages: r.Passages,
+
+		chosen: map[int]Weight{},
+		done:   map[string]bool{},
 
 		lastBelief: map[int]bool{},
 		during:     map[int]string{},

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // storyLines is how many lines a story has at most, besides those that prove the failure: the block
@@ -36,7 +38,8 @@ func Inside(r *runner.Result) *Insight {
 	for i := range r.Verdicts {
 		for j := range r.Verdicts[i].Violations {
 			v := &r.Verdicts[i].Violations[j]
-			if len(v.Events) == 0 || about.Key != "" && v.Key != about.Key {
+			if len(v.Events) == 0 || about.Key != "" && v.Key != about.Key ||
+				!related(r, about, v) {
 				continue
 			}
 			if step := v.Events[len(v.Events)-1]; first == nil || step < first.Step {
@@ -48,6 +51,24 @@ func Inside(r *runner.Result) *Insight {
 		first.date(r)
 	}
 	return first
+}
+
+// related says whether what the oracle saw may have to do with a failure: when the failure is about
+// certain replica sets and no document, it concerns one of them.
+func related(r *runner.Result, about, v *checkers.Violation) bool {
+	named := false
+	for i := range r.Events {
+		e := &r.Events[i]
+		if about.Key != "" || e.Kind != trace.Elected || e.Shard == model.Config ||
+			!namesIt(about.Broke, e.Shard) {
+			continue
+		}
+		if strings.Contains(v.Broke+strings.Join(v.Because, " "), e.Shard) {
+			return true
+		}
+		named = true
+	}
+	return !named
 }
 
 func (i *Insight) date(r *runner.Result) {
@@ -147,7 +168,9 @@ func Turn(r *runner.Result) (step uint64, ok bool) {
 	return slices.Max(about.Steps), true
 }
 
-func recordOf(r *runner.Result) Run { return Run{Events: r.Events, History: r.History} }
+func recordOf(r *runner.Result) Run {
+	return Run{Events: r.Events, Passages: r.Passages, History: r.History}
+}
 
 // momentLine is a moment in one line, with its time.
 func momentLine(m *Moment) string {

@@ -39,6 +39,7 @@ func (s *slice) moments() (all []Moment) {
 		all = append(all, m)
 	}
 	s.mark(all)
+	all = append(all, s.steps()...)
 	for _, op := range s.ops {
 		if op.Client != histories.PreloadClient {
 			all = append(all, Moment{
@@ -107,6 +108,8 @@ func (s *slice) sentence(i int) string {
 		return Sentence(e) + s.role(i)
 	case e.Kind == trace.BalancerRound:
 		return s.round(i)
+	case e.Kind == trace.Executed && e.Actor == trace.User:
+		return Sentence(e) + s.statementOf(i)
 	case e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan"):
 		return Sentence(e) + " with " + counted(e.Orphans(), "orphan")
 	case e.Kind == trace.Majority && e.Shard == model.Config:

@@ -28,7 +28,7 @@ func (s *slice) exchange(i int) []Moment {
 	if documents := s.documentsText(i); documents != "" {
 		answer = documents
 	}
-	answer += detour(x) + s.unasked(i)
+	answer += detour(x.Passed()) + s.unasked(i)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
 		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
@@ -124,29 +124,6 @@ func (s *slice) ownVersion(i int) string {
 
 // believed is the version that a node has from an event on.
 func believed(e *trace.Event) string { return cmp.Or(e.Version(), "unknown") }
-
-// detour tells the way of a request past failpoint sites if it passed one of them again; empty for
-// a straight way.
-func detour(x *trace.Event) string {
-	var seen []string
-	text, again := "; it passed ", false
-	for n, p := range x.Passed() {
-		switch {
-		case slices.Contains(seen, p.Site):
-			again = true
-			seen = nil
-			text += fmt.Sprintf("; at %s again ", time.Duration(p.At).Round(roundedTo))
-		case n > 0:
-			text += ", "
-		}
-		seen = append(seen, p.Site)
-		text += p.Site
-	}
-	if !again {
-		return ""
-	}
-	return text
-}
 
 // documentsText are the documents that an answer brings: those of the contradiction, and how many
 // others; empty when it brings none of those.

@@ -8,7 +8,8 @@
 // what an event names: the migration that a commit carries out, the task for which a document is
 // deleted, the writes of the same document, the replica sets that a migration is between, and on
 // those the crashes, elections and faults while it ran. Which message carried what is not on
-// record; the identifiers of migrations, tasks, cursors and sessions stand for it.
+// record; the identifiers of migrations, tasks, cursors and sessions stand for it. What a party did
+// without an event is told by the failpoint sites that it has passed.
 //
 // A contradiction about no document rests on facts, and its cause is the last event that made each
 // of them so: the write that made a row of the catalog, what operators said of a shard, a zone or
@@ -30,8 +31,9 @@ import (
 
 // Run is the record of a run from its first event on.
 type Run struct {
-	Events  []trace.Event
-	History []histories.Op
+	Events   []trace.Event
+	Passages []runner.Passage
+	History  []histories.Op
 }
 
 // Contradiction is what cannot be together.

@@ -2,9 +2,13 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // timeBits are those of a cluster time that count within its millisecond.
@@ -33,7 +37,8 @@ func (s *slice) passed(op *histories.Op) string {
 			return fmt.Sprintf("; it passed %s with its answer %d, which reaches from token %s to "+
 				"token %s and has %s, %s",
 				tokenText(change.Token), i+1, tokenText(from), tokenText(b.Upto),
-				counted(len(b.Changes), "change"), among(b.Changes, change.Token))
+				counted(len(b.Changes), "change"), among(b.Changes, change.Token)) +
+				s.answeredTo(op, b)
 		}
 		from = b.Upto
 	}
@@ -63,4 +68,42 @@ func (s *slice) changeNamed() (change histories.Change, named bool) {
 		}
 	}
 	return change, false
+}
+
+// answeredTo says how far the shards had answered the router of a stream when it gave an answer: a
+// change may be given only when every shard has answered up to its time.
+func (s *slice) answeredTo(op *histories.Op, b *histories.ChangeBatch) string {
+	given := slices.IndexFunc(s.events, func(x trace.Event) bool {
+		_, answer := x.Said()
+		return x.Asked() == "NextChanges" && x.At >= op.CallAt && x.At <= op.ReturnAt &&
+			namesIt(answer, tokenText(b.Upto))
+	})
+	if given < 0 {
+		return ""
+	}
+	at := &s.events[given]
+	opened := tokenText(histories.Token{Time: op.Stream.After.Time - min(op.Stream.After.Time, 1)})
+	read := map[string][]string{} // up to when a shard may have been read, in the order of answers
+	for i := range s.events[:given] {
+		x := &s.events[i]
+		after, _ := x.Argument("After")
+		_, answer := x.Said()
+		_, upto, answered := strings.Cut(answer, "Upto ")
+		set := setOf(x.Node)
+		if x.Asked() != "ReadChanges" || x.Peer != at.Node || x.NS != op.NS || !answered ||
+			x.At < op.CallAt || after != opened && !slices.Contains(read[set], after) {
+			continue
+		}
+		upto, _, _ = strings.Cut(upto, ",")
+		read[set] = append(read[set], upto)
+	}
+	var all []string
+	for _, set := range slices.Sorted(maps.Keys(read)) {
+		all = append(all, fmt.Sprintf("%s up to %s", set, read[set][len(read[set])-1]))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; when %s gave it, at %s, it had been answered by %s", at.Node,
+		time.Duration(at.At).Round(roundedTo), strings.Join(all, ", by "))
 }

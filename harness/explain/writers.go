@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -71,3 +72,36 @@ func mayHaveWritten(op *histories.Op) bool {
 }
 
 func writesKind(k scenario.OpKind) bool { return k.Of().Shape == opkind.Keyed && !k.Of().Reads() }
+
+// fates follows what became of the collections of statements that clients have executed, where it
+// is in question who knows of these: a collection that is no more may not be thought of.
+func (s *slice) fates() {
+	for _, i := range s.positions() {
+		e := &s.events[i]
+		if e.Kind != trace.Executed || e.Actor != trace.User {
+			continue
+		}
+		requests, _ := s.requests(i)
+		if len(requests) == 0 {
+			continue
+		}
+		of := &s.events[requests[0]]
+		for j := i + 1; j < len(s.events) && j <= s.horizon; j++ {
+			x := &s.events[j]
+			ends := strings.Contains(x.Asked(), "Drop") || strings.Contains(x.Asked(), "Rename")
+			if ends && x.NS == of.NS && setOf(x.Node) == setOf(of.Node) {
+				s.choose(j, Close)
+			}
+		}
+	}
+}
+
+// statementOf is the request that a statement was executed for.
+func (s *slice) statementOf(i int) string {
+	requests, _ := s.requests(i)
+	if len(requests) == 0 {
+		return ""
+	}
+	x := &s.events[requests[0]]
+	return fmt.Sprintf(" (%s)", strings.TrimSuffix(x.Asked()+" of "+x.NS, " of "))
+}

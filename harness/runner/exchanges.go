@@ -6,8 +6,19 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// passages are the failpoint sites that tasks of a node have passed for an identifier lately.
-type passages map[passer][]trace.Passage
+// Passage is that a task of a node has passed a failpoint site for an identifier, such as that of a
+// migration.
+type Passage struct {
+	Node, About string
+	trace.Passage
+}
+
+// passages are those of a run: all of them, and what tasks of a node have passed for an identifier
+// lately.
+type passages struct {
+	all  []Passage
+	late map[passer][]trace.Passage
+}
 
 type passer struct {
 	node  env.NodeID
@@ -18,23 +29,25 @@ type passer struct {
 const mostPassages = 64
 
 // observer takes every passage.
-func (p passages) observer(now func() env.Time) Observer {
+func (p *passages) observer(now func() env.Time) Observer {
 	return Observer{Point: func(hit *sim.PointHit) {
 		if hit.Note.ID == "" {
 			return
 		}
 		by := passer{hit.Node, hit.Note.ID}
-		all := p[by]
-		if len(all) == mostPassages {
-			all = append(all[:0], all[1:]...)
+		late := p.late[by]
+		if len(late) == mostPassages {
+			late = append(late[:0], late[1:]...)
 		}
-		p[by] = append(all, trace.Passage{Site: hit.Site.String(), At: int64(now())})
+		one := trace.Passage{Site: hit.Site.String(), At: int64(now())}
+		p.late[by] = append(late, one)
+		p.all = append(p.all, Passage{string(hit.Node), hit.Note.ID, one})
 	}}
 }
 
 // since are the passages of an identifier on a node from a time on.
-func (p passages) since(node env.NodeID, about string, from env.Time) []trace.Passage {
-	all := p[passer{node, about}]
+func (p *passages) since(node env.NodeID, about string, from env.Time) []trace.Passage {
+	all := p.late[passer{node, about}]
 	for len(all) > 0 && all[0].At < int64(from) {
 		all = all[1:]
 	}

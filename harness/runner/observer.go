@@ -92,7 +92,7 @@ func (r *run) observe() {
 		r.observers.add(o)
 	}
 	if r.options.Events {
-		r.recorded.passages = passages{}
+		r.recorded.passages.late = map[passer][]trace.Passage{}
 		r.observers.add(r.recorded.passages.observer(func() env.Time { return r.world.Now() }))
 		r.observers.add(Observer{Event: func(e *trace.Event) {
 			r.recorded.events = append(r.recorded.events, *e)

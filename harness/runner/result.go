@@ -19,8 +19,10 @@ type Result struct {
 	Target   target.Target
 	Scenario *scenario.Scenario
 	History  []histories.Op
-	// Events are all events, when Options.Events asked for them.
+	// Events are all events, when Options.Events asked for them, and Passages what tasks passed for
+	// something with an identifier.
 	Events   []trace.Event
+	Passages []Passage
 	Verdicts []checkers.Verdict
 	// Hash is the trace hash after Steps steps: equal scenarios and builds give equal hashes.
 	Hash    uint64

@@ -36,6 +36,7 @@ func (r *run) result() *Result {
 		Scenario:   r.scenario,
 		History:    r.history.ops,
 		Events:     r.recorded.events,
+		Passages:   r.recorded.passages.all,
 		Places:     r.recorded.places,
 		Hash:       r.world.Hash(),
 		Steps:      r.world.Steps(),

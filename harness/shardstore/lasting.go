@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
@@ -218,8 +219,8 @@ func (h *held) lacksOrder(at int64) string {
 	if kept >= at {
 		return ""
 	}
-	return fmt.Sprintf("the newest order to join or to leave that a majority knows is of %d, not %d",
-		kept, at)
+	return fmt.Sprintf("the newest order to join or to leave that a majority knows is of %s, not %s",
+		hlc.Timestamp(kept), hlc.Timestamp(at))
 }
 
 func (h *held) membership() bson.Raw { return h.document(shard.VersionNS, shard.MembershipID) }

@@ -57,13 +57,13 @@ func TestLacked(t *testing.T) {
 		"another one stays": {step(command.ParticipantDrop), []oplog.Op{made}, nil, ""},
 		"leaves":            {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{order(5)}, nil, ""},
 		"leaves here": {&command.ShardsvrLeaveCluster{At: 5}, nil, []oplog.Op{order(5)},
-			"of 0, not 5"},
+			"of 0.0, not 0.5"},
 		"leaves, asked again": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{
 			document(shard.VersionNS, shard.MembershipID,
 				bson.D{{Key: "at", Value: int64(4)}, {Key: "leaving", Value: true}}),
 		}, nil, ""},
 		"joins later": {&command.ShardsvrJoinCluster{At: 5}, []oplog.Op{order(6)}, nil, ""},
-		"joins here":  {&command.ShardsvrJoinCluster{At: 5}, nil, []oplog.Op{order(5)}, "not 5"},
+		"joins here":  {&command.ShardsvrJoinCluster{At: 5}, nil, []oplog.Op{order(5)}, "not 0.5"},
 		"a read":      {&command.Find{NS: ns}, nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -124,9 +124,10 @@ func sessionOf(body env.Message) string {
 func worthTelling(x *env.Exchange, body env.Message) bool {
 	switch body.(type) {
 	case *command.Hello, *command.Audit, *command.ShardingStatistics, *command.AppendOplogNote,
-		*command.GetRoutingTable, *command.ReadCatalog, *command.LogChange, *command.KillCursors,
-		*command.NextChanges, *command.ReadChanges:
+		*command.GetRoutingTable, *command.ReadCatalog, *command.LogChange, *command.KillCursors:
 		return false
+	case *command.NextChanges:
+		return true // what a reader has passed, the history has without a time
 	}
 	return !strings.HasPrefix(string(x.To), "router.") || strings.HasPrefix(string(x.From),
 		"operator.")
@@ -196,6 +197,11 @@ func fieldText(name string, v reflect.Value) string {
 		return placementText(one)
 	case catalog.Version:
 		return name + " " + one.String()
+	case command.Token:
+		if one == command.Mark(one.TS) {
+			return fmt.Sprintf("%s %s", name, one.TS)
+		}
+		return fmt.Sprintf("%s %s of %s/%d", name, one.TS, one.Shard, one.N)
 	case bson.Raw, command.WriteConcern:
 		return ""
 	case bool:
