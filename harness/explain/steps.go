@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (s *slice) parked() (all []Moment) {
 	for _, m := range parkedTask.FindAllStringSubmatch(s.about.Text, -1) {
 		node, about, site := m[1], m[2], m[3]
 		role, _, _ := strings.Cut(site, ".")
-		way := s.way(node, about, role+".", 0, s.events[len(s.events)-1].At)
+		way := s.way(node, about, role+".", 0, math.MaxInt64)
 		is := func(p trace.Passage) bool { return p.Site == site }
 		first := slices.IndexFunc(way, is)
 		if first < 0 || !slices.ContainsFunc(way[first+1:], is) || !s.once("parked "+node+about) {

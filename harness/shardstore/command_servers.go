@@ -1,6 +1,8 @@
 package shardstore
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
@@ -28,7 +30,7 @@ var (
 	}))
 	_ = obeys(commandkind.CleanupOrphaned, toShards(
 		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
-			_ = o.cleanUp(t, shard, c.Name)
+			_ = o.cleanUp(t, shard, c.Name, o.settings.MoveWait)
 		}))
 	_ = obeys(commandkind.JoinMigrations, toShards(
 		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
@@ -38,12 +40,14 @@ var (
 )
 
 // cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and
-// says where to go on.
-func (o operatorConnection) cleanUp(t env.Task, set *rpc.Set, ns string) error {
+// says where to go on, and each is waited for at most that long.
+func (o operatorConnection) cleanUp(
+	t env.Task, set *rpc.Set, ns string, wait time.Duration,
+) error {
 	answered := o.oracle.CleansUp(set.Name(), ns)
 	for from := key.Min; ; {
 		done, err := rpc.CallPrimary[command.CleanedUp](t, set,
-			&command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
+			&command.CleanupOrphaned{NS: ns, From: from}, wait)
 		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
 			answered(err == nil)
 			return err

@@ -172,7 +172,7 @@ func (o operatorConnection) addShard(t env.Task, c *scenario.Command) {
 		}
 		for _, coll := range o.scenario.Collections {
 			if !coll.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
-				_ = o.cleanUp(t, o.sets[c.Name], coll.NS)
+				_ = o.cleanUp(t, o.sets[c.Name], coll.NS, o.settings.MoveWait)
 			}
 		}
 	}

@@ -18,9 +18,9 @@ import (
 // Rule: what a server answers to another server or to an operator rests on what a majority of its
 // set has, and on a leadership that was real at some moment of the request. Everything that was in
 // the server's log when the request arrived may have been read for the answer; what was written for
-// it is part of it. And what a new primary has others do rests on what it has taken over, so it asks
-// for nothing before a majority has the beginning of its term. Judged from outside, so no server
-// needs to say what it has read.
+// it is part of it. And what a new primary has others do rests on what it has taken over, so it
+// asks for nothing before a majority has the beginning of its term. Judged from outside, so no
+// server needs to say what it has read.
 
 // Sent has the oracle judge when a primary asks.
 func (c *cluster) Sent(x *env.Exchange) {
@@ -90,8 +90,8 @@ func (c *cluster) newest(set string) string {
 	return fmt.Sprintf(", of which %s is primary of term %d by now", c.Primary(set), m.Term())
 }
 
-// primariesAsk reports whether only primaries send a request. Any member asks who is the primary, or
-// what the catalog has, and may have begun to before it was elected.
+// primariesAsk reports whether only primaries send a request. Any member asks who is the primary,
+// or what the catalog has, and may have begun to before it was elected.
 func primariesAsk(asked env.Message) bool {
 	switch asked.(type) {
 	case *command.FlushRoutingTableCacheUpdates:

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/system/env"
@@ -41,10 +42,15 @@ func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 				continue
 			}
 			// What is left when the time is over, the audit finds.
-			for o.cleanUp(t, o.sets[name], c.NS) != nil && o.world.Now() < o.world.Deadline() &&
-				t.Sleep(auditEvery) == nil {
+			wait := max(o.settings.MoveWait, leastCleanup)
+			for o.cleanUp(t, o.sets[name], c.NS, wait) != nil &&
+				o.world.Now() < o.world.Deadline() && t.Sleep(auditEvery) == nil {
 			}
 		}
 	}
 	return repaired
 }
+
+// leastCleanup is how long whoever cleans up at the end waits for a range at least: a client with
+// less patience would ask again and again for what a slow shard is about to have done.
+const leastCleanup = 20 * time.Second
