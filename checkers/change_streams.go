@@ -116,7 +116,7 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 		}
 		if b.Upto.Compare(last) < 0 {
 			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its high-water mark went back to %s",
-				show(b.Upto)), "everything up to "+show(last)+" had been delivered"))
+				b.Upto.Text()), "everything up to "+last.Text()+" had been delivered"))
 			return
 		}
 		last = b.Upto
@@ -157,7 +157,7 @@ func (l *changeLog) disorder(
 			}
 			if &op.Stream.Batches[i].Changes[n] == c {
 				return l.change(changeDisorder, op, c, "it was delivered "+tellChange(c),
-					"everything up to "+show(last)+" had been delivered")
+					"everything up to "+last.Text()+" had been delivered")
 			}
 		}
 	}
@@ -222,7 +222,7 @@ func (l *changeLog) position(after histories.Token) int {
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
 	return l.change(changeMissed, op, c, tellChange(c)+" was not delivered",
 		fmt.Sprintf("it read from token %s to token %s",
-			show(op.Stream.After), show(op.Stream.Upto())),
+			op.Stream.After.Text(), op.Stream.Upto().Text()),
 		"another reader got that change")
 }
 
@@ -250,7 +250,7 @@ func (l *changeLog) change(
 // happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows
 // the servers' clocks.
 func happened(c *histories.Change) int64 {
-	return int64(c.Token.Time>>timeBits) * int64(time.Millisecond)
+	return int64(c.Token.Time>>histories.TimeBits) * int64(time.Millisecond)
 }
 
 func tellChange(c *histories.Change) string {
@@ -261,17 +261,5 @@ func tellChange(c *histories.Change) string {
 	if len(c.List) > 0 {
 		text += fmt.Sprint(" ", c.List)
 	}
-	return text + " at " + show(c.Token)
-}
-
-// timeBits are those of a cluster time that count within its millisecond.
-const timeBits = 20
-
-// show prints a token's time as the millisecond and the count in it.
-func show(t histories.Token) string {
-	text := fmt.Sprintf("%d.%d", t.Time>>timeBits, t.Time&(1<<timeBits-1))
-	if t.Shard >= " " && t.Shard < "\x7f" {
-		text += fmt.Sprintf(" of %s/%d", t.Shard, t.N)
-	}
-	return text
+	return text + " at " + c.Token.Text()
 }

@@ -292,4 +292,4 @@ func preferred(op *histories.Op) string {
 }
 
 // moment prints a cluster time as milliseconds and a count within them.
-func moment(t uint64) string { return fmt.Sprintf("time %d.%d", t>>20, t&(1<<20-1)) }
+func moment(t uint64) string { return "time " + histories.ClusterTime(t) }

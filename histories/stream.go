@@ -1,6 +1,9 @@
 package histories
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Stream is what a reader received from opening a change stream to the next opening.
 type Stream struct {
@@ -28,6 +31,24 @@ type Token struct {
 // Compare is negative when t is before u.
 func (t Token) Compare(u Token) int {
 	return cmp.Or(cmp.Compare(t.Time, u.Time), cmp.Compare(t.Shard, u.Shard), cmp.Compare(t.N, u.N))
+}
+
+// Text is the token for people: its time as ClusterTime has it, then the shard and the number of
+// the change, unless the shard stands for before or behind all of them.
+func (t Token) Text() string {
+	text := ClusterTime(t.Time)
+	if t.Shard >= " " && t.Shard < "\x7f" {
+		text += fmt.Sprintf(" of %s/%d", t.Shard, t.N)
+	}
+	return text
+}
+
+// TimeBits are the bits of a cluster time that count within its millisecond.
+const TimeBits = 20
+
+// ClusterTime is a cluster time for people: the millisecond, and the count within it.
+func ClusterTime(t uint64) string {
+	return fmt.Sprintf("%d.%d", t>>TimeBits, t&(1<<TimeBits-1))
 }
 
 // Ends says whether the change is the end of the collection, or what the stream says of itself

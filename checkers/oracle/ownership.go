@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -112,7 +113,7 @@ func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
 		if owner = o.causes.ownerAtTime(q, key); owner == "" {
 			return "", "", beyondPlacement
 		}
-		return owner, fmt.Sprintf("at the snapshot's time %d.%d", millis(q.At), q.At&(1<<20-1)), ""
+		return owner, "at the snapshot's time " + histories.ClusterTime(q.At), ""
 	}
 	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
 	if p == nil {

@@ -52,9 +52,10 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 // answered.
 var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
-	Promise: "What a server answers to another server or to an operator, a majority of its set has: " +
-		"what it has written, and what it may have read. It had not been deposed when it was asked. " +
-		"A new primary has others do nothing before a majority has the beginning of its term.",
+	Promise: "A server answers other servers and operators only by what a majority of its replica " +
+		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
+		"when the request arrived. A new primary has others do nothing until a majority has the " +
+		"first entry of its term.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",

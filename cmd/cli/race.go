@@ -310,3 +310,13 @@ func (j *raceJob) finish() error {
 		took.Wall.Round(time.Second), j.flags.parallel, race.Matrix(all))
 	return errors.Join(err, renewSection(j.flags.matrices, raceHead, name, section))
 }
+
+// spent is the time that a sweep has taken in all its parts. Killed, it forgets the last second or
+// so.
+type spent struct{ CPU, Wall time.Duration }
+
+const (
+	spentFile   = "time.json"
+	spentSchema = "shardproof.time/1"
+	spentEvery  = time.Second
+)

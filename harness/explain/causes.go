@@ -15,15 +15,13 @@ func (s *slice) refusal(i int) {
 	if of.Code() == "" {
 		return
 	}
-	at := s.last(i+1, func(x *trace.Event) bool {
+	refused := func(x *trace.Event) bool {
 		return x.Kind == trace.Exchanged && x.Node == of.Node && x.Asked() == of.Asked() &&
 			x.At == of.At
-	})
+	}
+	at := s.last(i+1, refused)
 	if at < 0 {
-		at = s.next(i, func(x *trace.Event) bool {
-			return x.Kind == trace.Exchanged && x.Node == of.Node && x.Asked() == of.Asked() &&
-				x.At == of.At
-		})
+		at = s.next(i, refused)
 	}
 	if at < 0 {
 		return

@@ -64,10 +64,10 @@ func TestAnsweredTo(t *testing.T) {
 			Arguments: []string{"After " + after}, Answer: "ChangesRead Upto " + upto,
 		}.Event())
 	}
-	at := func(ms uint64) uint64 { return ms << timeBits }
+	at := func(ms uint64) uint64 { return ms << histories.TimeBits }
 	s := newSlice(Run{Events: []trace.Event{
-		read(1, "a.0", tokenText(histories.Token{Time: at(3) - 1}), "7.0"),
-		read(2, "b.0", tokenText(histories.Token{Time: at(3) - 1}), "9.0"),
+		read(1, "a.0", histories.ClusterTime(at(3)-1), "7.0"),
+		read(2, "b.0", histories.ClusterTime(at(3)-1), "9.0"),
 		read(3, "a.0", "8.0", "10.0"),
 		on("router.0", 4, trace.ExchangedEvent{
 			Peer: "client.-3", Request: "NextChanges", Answer: "ChangeBatch Upto 9.0 of b/0",

@@ -11,18 +11,6 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// timeBits are those of a cluster time that count within its millisecond.
-const timeBits = 20
-
-// tokenText is a place in a change stream as contradictions name it.
-func tokenText(t histories.Token) string {
-	text := fmt.Sprintf("%d.%d", t.Time>>timeBits, t.Time&(1<<timeBits-1))
-	if t.Shard >= " " && t.Shard < "\x7f" {
-		text += fmt.Sprintf(" of %s/%d", t.Shard, t.N)
-	}
-	return text
-}
-
 // passed says of a reader of a change stream with which answer it passed the change that the
 // contradiction names: a token says that all before it was delivered.
 func (s *slice) passed(op *histories.Op) string {
@@ -36,7 +24,7 @@ func (s *slice) passed(op *histories.Op) string {
 		if named && from.Compare(change.Token) < 0 && change.Token.Compare(b.Upto) <= 0 {
 			return fmt.Sprintf("; it passed %s with its answer %d, which reaches from token %s to "+
 				"token %s and has %s, %s",
-				tokenText(change.Token), i+1, tokenText(from), tokenText(b.Upto),
+				change.Token.Text(), i+1, from.Text(), b.Upto.Text(),
 				counted(len(b.Changes), "change"), among(b.Changes, change.Token)) +
 				s.answeredTo(op, b)
 		}
@@ -61,7 +49,7 @@ func (s *slice) changeNamed() (change histories.Change, named bool) {
 		}
 		for _, b := range s.history[i].Stream.Batches {
 			for _, c := range b.Changes {
-				if c.Token.Shard != "" && namesIt(s.about.Text, "at "+tokenText(c.Token)) {
+				if c.Token.Shard != "" && namesIt(s.about.Text, "at "+c.Token.Text()) {
 					return c, true
 				}
 			}
@@ -76,13 +64,13 @@ func (s *slice) answeredTo(op *histories.Op, b *histories.ChangeBatch) string {
 	given := slices.IndexFunc(s.events, func(x trace.Event) bool {
 		_, answer := x.Said()
 		return x.Asked() == "NextChanges" && x.At >= op.CallAt && x.At <= op.ReturnAt &&
-			namesIt(answer, tokenText(b.Upto))
+			namesIt(answer, b.Upto.Text())
 	})
 	if given < 0 {
 		return ""
 	}
 	at := &s.events[given]
-	opened := tokenText(histories.Token{Time: op.Stream.After.Time - min(op.Stream.After.Time, 1)})
+	opened := histories.Token{Time: op.Stream.After.Time - min(op.Stream.After.Time, 1)}.Text()
 	read := map[string][]string{} // up to when a shard may have been read, in the order of answers
 	for i := range s.events[:given] {
 		x := &s.events[i]

@@ -51,6 +51,6 @@ func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 	return repaired
 }
 
-// leastCleanup is how long whoever cleans up at the end waits for a range at least: a client with
-// less patience would ask again and again for what a slow shard is about to have done.
+// leastCleanup is how long the cleanup at the end waits for a range at least: a client with less
+// patience would ask again and again for what a slow shard is about to have done.
 const leastCleanup = 20 * time.Second

@@ -13,7 +13,7 @@ type Exchange struct {
 	// true virtual time; on the caller's side, when it was sent.
 	Sent, Arrived, Served bool
 	Began                 Time
-	// Mark is what whoever judges has set when the request arrived. The world only keeps it.
+	// Mark is what a judge of the answer has set when the request arrived. The world only keeps it.
 	Mark Mark
 	// Wrote is the newest entry of the server's log that the task wrote which answered, 0 for none.
 	Wrote uint64

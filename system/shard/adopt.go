@@ -63,9 +63,9 @@ func (s *Server) BeingSharded(database string) (ns string) {
 }
 
 // describe tells the config server of the unsharded collection that it shards. Nothing changes in
-// it, as its critical section is held; the answer waits until a majority has what it rests on, and
-// for proof that this is the primary still: one of the past may have been deposed before the
-// section was held, and tell of a collection that has changed since.
+// it, as its critical section is held; the answer waits until a majority has what it rests on. A
+// primary of the past may have been deposed before the section was held, and would tell of a
+// collection that has changed since.
 func (s *Server) describe(
 	t env.Task, _ env.NodeID, req *command.ShardsvrDescribe,
 ) (*command.UnshardedDescription, error) {
@@ -81,7 +81,7 @@ func (s *Server) describe(
 		found.UUID, found.Empty = s.uuid(req.NS), true
 		err = s.fitsKey(req, found)
 	}
-	if err := s.cfg.Member.Confirm(t); err != nil {
+	if err := s.cfg.Member.AwaitMajority(t); err != nil {
 		return nil, err
 	}
 	if err := lead.Err(); err != nil {
