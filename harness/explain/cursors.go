@@ -95,6 +95,62 @@ func (s *slice) stillRead(i int) string {
 		", open on it"
 }
 
+// endings follows the end of the cursors that the contradiction names, where nobody asked for it:
+// what ended them is what their node did in the same moment.
+func (s *slice) endings() {
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		e := &s.events[i]
+		if e.Kind == trace.CursorClosed && namesIt(s.about.Text, e.Cursor()) && !s.isAskedFor(e) {
+			s.choose(i, Must)
+		}
+	}
+}
+
+// isAskedFor says whether a node was at a request for a cursor when it closed it.
+func (s *slice) isAskedFor(closed *trace.Event) bool {
+	return slices.ContainsFunc(s.events, func(x trace.Event) bool {
+		cursor, _ := x.Argument("Cursor")
+		_, answer := x.Said()
+		return x.Kind == trace.Exchanged && x.Node == closed.Node && x.Arrived() <= closed.At &&
+			closed.At <= x.At && (cursor == closed.Cursor() || namesIt(answer, closed.Cursor()))
+	})
+}
+
+// ending says of a cursor that nobody asked to be closed what else its node did in that moment.
+func (s *slice) ending(i int) string {
+	of := &s.events[i]
+	var others, meanwhile []string
+	for j := range s.events {
+		e := &s.events[j]
+		switch {
+		case j == i || e.Node != of.Node || e.At != of.At:
+		case e.Kind == trace.CursorClosed:
+			others = append(others, e.Cursor())
+		case endsCursors(e):
+			meanwhile = append(meanwhile, Sentence(e))
+		}
+	}
+	text := ", which no request asks for"
+	if len(others) > 0 {
+		text += ", and with it " + strings.Join(FirstLines(others, cursorsTold), ", ")
+	}
+	if len(meanwhile) > 0 {
+		text += "; in the same moment: " + strings.Join(meanwhile, "; ")
+	}
+	return text
+}
+
+// endsCursors says whether an event may be why a node closes cursors by itself.
+func endsCursors(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.MigrationRequested,
+		trace.CriticalSection, trace.MetadataInstalled, trace.MetadataCleared, trace.RangeDeletion,
+		trace.PrimaryMoving, trace.SteppedDown, trace.Elected:
+		return true
+	}
+	return false
+}
+
 // cursorsTold is how many cursors are named.
 const cursorsTold = 3
 

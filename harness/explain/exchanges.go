@@ -30,6 +30,9 @@ func (s *slice) followExchanges() {
 			if e.Kind == trace.DonorAdvanced || e.Kind == trace.DecisionMade {
 				s.calls(i)
 			}
+			if e.Kind == trace.PrimaryMoving {
+				s.moveCalls(i)
+			}
 		case e.Decision() == trace.Aborted:
 			s.calls(i)
 		}
@@ -38,6 +41,9 @@ func (s *slice) followExchanges() {
 		s.attempts(op)
 	}
 	s.carriers()
+	for n := range s.turns {
+		s.fetches(&s.turns[n])
+	}
 	if strings.Contains(s.about.Text, "session") {
 		s.handovers()
 	}
@@ -180,6 +186,17 @@ func (s *slice) calls(i int) {
 		}
 	}
 	s.choose(failed, Close)
+}
+
+// moveCalls follows what the donor of a movePrimary had asked its recipient last.
+func (s *slice) moveCalls(i int) {
+	e := &s.events[i]
+	s.chooseLast(i, Close, func(x *trace.Event) bool {
+		database, _ := x.Argument("Database")
+		move, _ := x.Argument("Move")
+		return x.Kind == trace.Exchanged && x.Peer == e.Node && setOf(x.Node) == e.Peer &&
+			(database == e.NS || move == e.Migration())
+	})
 }
 
 // nsOf is the collection of an event, or that of its migration.

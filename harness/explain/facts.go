@@ -39,6 +39,7 @@ func (s *slice) choice(i int, of *trace.Event) {
 		return e.Kind == trace.BalancerRound && e.RoundPhase() == trace.RoundBegun
 	})
 	s.permission(i, of.NS)
+	s.sizes(i, of.NS)
 	s.shardFacts(i, of.Shard)
 	s.shardFacts(i, of.Peer)
 	s.zoneOf(i, of.NS, of.Min, cmp.Or(of.Max, of.Min+"\x00"))
@@ -65,6 +66,23 @@ func (s *slice) permission(i int, ns string) {
 	s.chooseLast(i, Close, func(e *trace.Event) bool {
 		c := e.ClusterChange()
 		return e.NS == ns && (c == trace.BalancingOn || c == trace.BalancingOff)
+	})
+}
+
+// sizes follows what operators have said last of the size of chunks, of the collection and of all,
+// where the contradiction is about that.
+func (s *slice) sizes(i int, ns string) {
+	if !strings.Contains(s.about.Text, "chunkBytes") {
+		return
+	}
+	s.chooseLast(i, Close, func(x *trace.Event) bool {
+		_, sized := x.Argument("ChunkBytes")
+		return x.Kind == trace.Exchanged && sized && x.NS == ns &&
+			x.Asked() == "ConfigureCollectionBalancing"
+	})
+	s.chooseLast(i, Close, func(x *trace.Event) bool {
+		id, _ := x.Argument("ID")
+		return x.Kind == trace.Exchanged && x.Asked() == "PutSetting" && id == "chunksize"
 	})
 }
 
@@ -221,6 +239,22 @@ func (s *slice) changesOf(e *trace.Event, shard string) bool {
 	return id != "" && slices.ContainsFunc(s.events, func(d trace.Event) bool {
 		return d.Kind == trace.MigrationRequested && d.Migration() == id && d.Shard == shard
 	})
+}
+
+// leadersOfBroken are the last two primaries of the set of a node in which an invariant is broken:
+// much of what a primary takes for granted it should have taken over.
+func (s *slice) leadersOfBroken() {
+	if !strings.HasPrefix(s.about.Text, "broken invariant") {
+		return
+	}
+	for _, node := range s.nodesNamed() {
+		at := s.horizon + 1
+		for n := 0; n < changesTold && at >= 0; n++ {
+			at = s.chooseLast(at, Close, func(e *trace.Event) bool {
+				return e.Kind == trace.Elected && e.Shard == setOf(node)
+			})
+		}
+	}
 }
 
 // nodesNamed are the nodes of replica sets that what the contradiction says names.

@@ -38,6 +38,8 @@ type slice struct {
 	during map[int]string
 	// said are the steps at which what was said is the proof of the contradiction.
 	said map[uint64]bool
+	// fetched are the writes that requests for changes should have brought, by position of both.
+	fetched map[int]int
 	// commands are the exchanges in which the writes of the catalog were asked for, by position.
 	commands map[int]int
 	// chosen says how much the events of the slice matter, by position; done which causes were
@@ -61,6 +63,7 @@ func newSlice(r Run, about Contradiction) *slice {
 
 		lastBelief: map[int]bool{},
 		during:     map[int]string{},
+		fetched:    map[int]int{},
 		commands:   map[int]int{},
 	}
 	s.from, s.to = s.window()
@@ -137,6 +140,7 @@ func (s *slice) follow() {
 	s.followNamed()
 	s.followDocuments()
 	s.followCursors()
+	s.endings()
 	s.followMajorities()
 	s.followMemberships()
 	s.followExecutions()
@@ -224,6 +228,7 @@ func (s *slice) migration(id string) {
 	s.successions(sets, first, last, id)
 	s.writes(first, last)
 	s.request(first)
+	s.taskRequests(id)
 }
 
 // request is why the balancer asked for a migration, where it did.
@@ -294,6 +299,7 @@ func (s *slice) followNamed() {
 			s.migration(id)
 		}
 	}
+	s.leadersOfBroken()
 	if len(s.docs) == 0 && (len(s.chosen) == 0 || len(s.about.Steps) == 0) {
 		s.unfinished()
 	}

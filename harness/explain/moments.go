@@ -36,7 +36,11 @@ func (s *slice) moments() (all []Moment) {
 			m.Text = m.phase.alone(e, !told[m.migration])
 			told[m.migration] = told[m.migration] || e.Peer != ""
 		}
-		all = append(all, m)
+		steps := s.participation(i)
+		if len(steps) > 0 {
+			m.Weight = max(m.Weight, Telling)
+		}
+		all = append(append(all, m), steps...)
 	}
 	s.mark(all)
 	all = append(all, s.steps()...)
@@ -104,6 +108,8 @@ func (s *slice) sentence(i int) string {
 		return s.placement(e) + s.staleCommit(i)
 	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
 		return s.rewritten(i)
+	case e.Kind == trace.CursorClosed && s.chosen[i] == Must:
+		return Sentence(e) + s.ending(i)
 	case e.Kind == trace.CursorAnswered && s.chosen[i] == Must:
 		return Sentence(e) + s.role(i)
 	case e.Kind == trace.BalancerRound:
@@ -161,7 +167,7 @@ func (s *slice) placement(e *trace.Event) string {
 			of = append(of, c)
 		}
 	}
-	if len(e.Chunks) == 0 {
+	if len(e.Chunks) == 0 || isDatabase(e.NS) {
 		return Sentence(e)
 	}
 	text := "config writes " + e.Why() + ": " + chunkText(of)

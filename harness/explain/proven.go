@@ -30,7 +30,7 @@ func (s *slice) provenBySaying() {
 		switch {
 		case x.Kind != trace.Exchanged || x.Step < first:
 		case x.Step > last:
-			if len(later) == 0 && (isOperator(x.Peer) && s.namesArgument(x) ||
+			if len(later) == 0 && (isOperator(x.Peer) && s.underWay(x) && s.namesArgument(x) ||
 				!s.acknowledges() && s.announces(x)) {
 				later = []int{i} // its answer took time
 			}
@@ -59,6 +59,10 @@ func (s *slice) provenBySaying() {
 		}
 	}
 }
+
+// underWay says whether an exchange had begun when the contradiction was seen: what was asked later
+// did not cause it.
+func (s *slice) underWay(x *trace.Event) bool { return x.Arrived() <= s.to }
 
 // acknowledges says whether the contradiction is what an operator was told.
 func (s *slice) acknowledges() bool {
@@ -138,10 +142,12 @@ func changesMembership(e *trace.Event) bool {
 	return false
 }
 
-// followMemberships follows contradictions that say that a shard leaves the cluster.
+// followMemberships follows contradictions that say that a shard leaves the cluster, or is kept as
+// something else than it was.
 func (s *slice) followMemberships() {
 	if !strings.Contains(s.about.Text, "leave the cluster") &&
-		!strings.Contains(s.about.Text, "agrees to leave") {
+		!strings.Contains(s.about.Text, "agrees to leave") &&
+		!strings.Contains(s.about.Text, "of the shard ") {
 		return
 	}
 	for _, shard := range s.shardsNamed() {

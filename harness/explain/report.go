@@ -132,7 +132,38 @@ func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{strings.Join(names, ", ")}
+	return append([]string{strings.Join(names, ", ")}, otherSentences(r, worst)...)
+}
+
+// otherTold is how many sentences there are of what else the oracles of steps saw.
+const otherTold = 3
+
+// otherOfOne is how many of these may be of one checker.
+const otherOfOne = 2
+
+// otherSentences are what else oracles saw at single steps, the earliest first: the same fault may
+// show in places that have nothing to do with the first failure.
+func otherSentences(r *runner.Result, worst checkers.Verdict) []string {
+	var firsts []*checkers.Violation
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if v.Checker == worst.Checker || v.Outcome != checkers.Fail {
+			continue
+		}
+		for j := range v.Violations[:min(len(v.Violations), otherOfOne)] {
+			if len(v.Violations[j].Events) > 0 {
+				firsts = append(firsts, &v.Violations[j])
+			}
+		}
+	}
+	slices.SortStableFunc(firsts, func(a, b *checkers.Violation) int {
+		return cmp.Compare(slices.Max(a.Events), slices.Max(b.Events))
+	})
+	var lines []string
+	for _, v := range firsts[:min(len(firsts), otherTold)] {
+		lines = append(lines, fmt.Sprintf("step %d: %s%s", slices.Max(v.Events), keyPrefix(v), v.Broke))
+	}
+	return lines
 }
 
 // Markdown is the failure block with the scenario's faults, as a file for people.

@@ -20,7 +20,7 @@ func (s *slice) exchange(i int) []Moment {
 		request += " of " + x.NS
 	}
 	if asked != "" {
-		request += " (" + asked + s.ownVersion(i) + ")"
+		request += " (" + asked + s.ownVersion(i) + s.tasksText(i) + ")"
 	}
 	if id := ofMigration(x); s.during[i] != "" && id != "" && id != s.during[i] {
 		request += ", of another migration than " + s.during[i]
@@ -28,7 +28,7 @@ func (s *slice) exchange(i int) []Moment {
 	if documents := s.documentsText(i); documents != "" {
 		answer = documents
 	}
-	answer += detour(x.Passed()) + s.unasked(i)
+	answer += detour(x.Passed()) + s.unasked(i) + s.fetchedText(i)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
 		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
@@ -172,7 +172,7 @@ func (s *slice) repeated(i int) string {
 		e := &s.events[j]
 		if before, _ := e.Said(); e.Kind == trace.Exchanged && e.Node == x.Node &&
 			e.Asked() == x.Asked() && before == asked && !polls(x) && asked != "" {
-			text := ", as before at " + time.Duration(e.Arrived()).Round(roundedTo).String()
+			text := ", a repetition or a late copy of what was asked at " + rounded(e.Arrived())
 			if !slices.Equal(e.Carried(), x.Carried()) {
 				text += ", when the answer brought other documents"
 			}

@@ -55,6 +55,9 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
 			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
+		if isDatabase(e.NS) {
+			return databaseBelief(e)
+		}
 		return fmt.Sprintf("%s installs metadata %s: it owns %s",
 			e.Node, e.Version(), rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
@@ -145,6 +148,8 @@ func balancingText(e *trace.Event) string {
 // none.
 func writtenText(e *trace.Event) string {
 	switch {
+	case isDatabase(e.NS) && len(e.Chunks) > 0:
+		return primaryText(e)
 	case len(e.Chunks) > 0:
 		return chunkText(e.Chunks[:min(len(e.Chunks), chunksTold)]) +
 			andMore(len(e.Chunks)-chunksTold)
@@ -152,6 +157,27 @@ func writtenText(e *trace.Event) string {
 		return e.NS + " leaves the catalog"
 	}
 	return "the entry of " + e.NS
+}
+
+// isDatabase says whether a namespace is a database and not a collection.
+func isDatabase(ns string) bool { return ns != "" && !strings.Contains(ns, ".") }
+
+// primaryText is what a write of the catalog says of a database: a trace has its primary shard as
+// the owner of all there is.
+func primaryText(e *trace.Event) string {
+	c := &e.Chunks[0]
+	return fmt.Sprintf("the primary shard of database %s is %s from now on, version %d|%d",
+		e.NS, c.Shard, c.Major, c.Minor)
+}
+
+// databaseBelief is what a node has learnt of a database.
+func databaseBelief(e *trace.Event) string {
+	if len(e.Chunks) == 0 {
+		return fmt.Sprintf("%s installs metadata %s: its shard is not the primary shard of database %s",
+			e.Node, e.Version(), e.NS)
+	}
+	return fmt.Sprintf("%s installs metadata %s: its shard is the primary shard of database %s",
+		e.Node, e.Version(), e.NS)
 }
 
 // chanceText tells what chance did to a message, or to a node at a place.

@@ -71,6 +71,9 @@ func (r row) overlaps(c trace.Chunk) bool { return r.Min < c.Max && c.Min < r.Ma
 func (s *slice) rewritten(i int) string {
 	e := &s.events[i]
 	before := s.tableBefore(i, e.NS)
+	if isDatabase(e.NS) && len(before) > 0 {
+		return fmt.Sprintf("%s (before: %s)", Sentence(e), before[0].Shard)
+	}
 	var texts []string
 	for _, c := range e.Chunks {
 		texts = append(texts, chunkText([]trace.Chunk{c})+s.replaced(before, &c))

@@ -178,7 +178,22 @@ func fields(m env.Message, isFalse string) (all []string) {
 			}
 		}
 	}
+	if set, is := m.(*command.PutSetting); is {
+		all = append(all, settingText(set.Doc))
+	}
 	return all
+}
+
+// settingText is what a setting is set to. Documents of users are not told in messages.
+func settingText(doc bson.Raw) string {
+	if len(doc) == 0 {
+		return "removed"
+	}
+	text, err := bson.MarshalExtJSON(doc, false, false)
+	if err != nil {
+		return "Doc " + doc.String()
+	}
+	return "Doc " + string(text)
 }
 
 func sessionFields(of command.Session) []string {
