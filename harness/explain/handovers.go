@@ -14,8 +14,8 @@ import (
 // TransferMods, what a range deletion is to do by RangeTaskOp. Where the hand-over is in question,
 // the requests that could have carried it are told, with what their server did meanwhile.
 
-// fetches follows, for a document that its recipient lacks, the requests for changes that could have
-// brought its last state: the one that the donor was at when it was written, and the next.
+// fetches follows, for a document that its recipient lacks, the requests for changes that could
+// have brought its last state: the one that the donor was at when it was written, and the next.
 func (s *slice) fetches(t *turn) {
 	if s.notBrought(t) == "" {
 		return
