@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
@@ -374,32 +373,6 @@ func (s *slice) writtenBefore(d document, end, most int) {
 			if len(s.turns) == 0 {
 				s.disturbances(e.Shard, i, s.horizon)
 			}
-		}
-	}
-}
-
-// followMajorities adds how far a majority had come of a set whose write of a document it did not
-// have yet, when the contradiction is that it must.
-func (s *slice) followMajorities() {
-	if len(s.turns) > 0 || len(s.events) == 0 || s.events[s.horizon].Kind != trace.Majority {
-		return
-	}
-	wrote := map[string]uint64{}
-	majority := map[string]int{}
-	for i := range s.events[:min(s.horizon+1, len(s.events))] {
-		switch e := &s.events[i]; {
-		case e.Kind == trace.Majority:
-			majority[e.Shard] = i
-		case e.Kind == trace.Applied && s.chosen[i] != 0 && s.concerned(e):
-			wrote[e.Shard] = e.Index
-		}
-	}
-	for _, set := range slices.Sorted(maps.Keys(wrote)) {
-		if i, any := majority[set]; any && s.events[i].Index < wrote[set] {
-			s.choose(i, Close)
-			s.lagging = append(s.lagging, set)
-			first, _ := s.around(i)
-			s.disturbances(set, first, s.horizon)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -152,6 +153,32 @@ func (s *slice) followMemberships() {
 	}
 	for _, shard := range s.shardsNamed() {
 		s.memberships(s.horizon+1, shard)
+	}
+}
+
+// followMajorities adds how far a majority had come of a set whose write of a document it did not
+// have yet, when the contradiction is that it must.
+func (s *slice) followMajorities() {
+	if len(s.turns) > 0 || len(s.events) == 0 || s.events[s.horizon].Kind != trace.Majority {
+		return
+	}
+	wrote := map[string]uint64{}
+	majority := map[string]int{}
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		switch e := &s.events[i]; {
+		case e.Kind == trace.Majority:
+			majority[e.Shard] = i
+		case e.Kind == trace.Applied && s.chosen[i] != 0 && s.concerned(e):
+			wrote[e.Shard] = e.Index
+		}
+	}
+	for _, set := range slices.Sorted(maps.Keys(wrote)) {
+		if i, any := majority[set]; any && s.events[i].Index < wrote[set] {
+			s.choose(i, Close)
+			s.lagging = append(s.lagging, set)
+			first, _ := s.around(i)
+			s.disturbances(set, first, s.horizon)
+		}
 	}
 }
 
