@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A reading is the cluster with one thing different, and what that is.
@@ -17,9 +18,12 @@ const mostReadings = 2
 
 // AsIf tells for what a wrong choice would be right: which single thing the balancer may have
 // mistaken. A reading of what is said of keys tells more than one of shards, which may just keep
-// them from taking part.
+// them from taking part; and one without something that is said of shards more than one with
+// something that nobody has said.
 func (r *Round) AsIf(chosen []Choice, show func(string) string) (told []string) {
-	for _, kind := range [][]reading{r.ofZones(show), r.ofShards(), r.ofCollections()} {
+	without, with := r.ofShards()
+	without = append(r.ofReasons(), without...)
+	for _, kind := range [][]reading{r.ofZones(show), without, with, r.ofCollections()} {
 		for _, other := range kind {
 			if len(told) < mostReadings && other.round.Judge(chosen, show) == "" {
 				told = append(told, "what it has chosen would be right if "+other.what)
@@ -39,9 +43,59 @@ func (r *Round) ofZones(show func(string) string) (all []reading) {
 	return all
 }
 
-func (r *Round) ofShards() (all []reading) {
+// ofReasons are the readings without one of the reasons for which chunks move.
+func (r *Round) ofReasons() (all []reading) {
+	for why, what := range []string{
+		drains:    "nothing had to move because its shard drains",
+		wrongZone: "nothing had to move because it is out of its zone",
+		tooMuch:   "nothing had to move because a shard has too much",
+	} {
+		other := *r
+		other.leftOut[why] = true
+		all = append(all, reading{what, &other})
+	}
+	return all
+}
+
+// ofShards are the readings without something that is said of shards, of several at once first, and
+// those with something that is not.
+func (r *Round) ofShards() (without, with []reading) {
+	without = r.allShards()
 	for i := range r.Shards {
-		all = append(all, r.shardReadings(i)...)
+		without = append(without, r.withoutFact(i)...)
+		with = append(with, r.withFact(i)...)
+	}
+	return without, with
+}
+
+// allShards are the readings without something that is said of more than one shard.
+func (r *Round) allShards() (all []reading) {
+	for _, fact := range []struct {
+		what  string
+		said  func(s *Shard) bool
+		clear func(s *Shard)
+	}{
+		{"no shard drained", func(s *Shard) bool { return s.Draining },
+			func(s *Shard) { s.Draining = false }},
+		{"no shard were in a migration", func(s *Shard) bool { return s.Busy },
+			func(s *Shard) { s.Busy = false }},
+		{"no shard were of a zone", func(s *Shard) bool { return len(s.Zones) > 0 },
+			func(s *Shard) { s.Zones = nil }},
+		{"no shard had a limit", func(s *Shard) bool { return s.MaxBytes > 0 },
+			func(s *Shard) { s.MaxBytes = 0 }},
+	} {
+		other, of := *r, []string{}
+		other.Shards = slices.Clone(r.Shards)
+		for i := range other.Shards {
+			if fact.said(&other.Shards[i]) {
+				fact.clear(&other.Shards[i])
+				of = append(of, other.Shards[i].Name)
+			}
+		}
+		if len(of) > 1 {
+			what := fact.what + "; it is so of " + strings.Join(of, " and ")
+			all = append(all, reading{what, &other})
+		}
 	}
 	return all
 }
@@ -84,32 +138,44 @@ func (c *Collection) touches(z Zone, show func(string) string) (text string) {
 	return text
 }
 
-// shardReadings are those with something else said of a shard.
-func (r *Round) shardReadings(i int) (all []reading) {
-	name := r.Shards[i].Name
-	add := func(what string, change func(s *Shard)) {
-		other := *r
-		other.Shards = slices.Clone(r.Shards)
-		change(&other.Shards[i])
-		all = append(all, reading{name + " " + what, &other})
-	}
+// withoutFact are the readings without something that is said of a shard.
+func (r *Round) withoutFact(i int) (all []reading) {
 	if r.Shards[i].Draining {
-		add("did not drain, which it does", func(s *Shard) { s.Draining = false })
-	} else {
-		add("drained, which it does not", func(s *Shard) { s.Draining = true })
+		all = append(all, r.change(i, "did not drain, which it does",
+			func(s *Shard) { s.Draining = false }))
 	}
 	if r.Shards[i].Busy {
-		add("were in no migration; it is in one", func(s *Shard) { s.Busy = false })
-	} else {
-		add("were in a migration; it is in none", func(s *Shard) { s.Busy = true })
+		all = append(all, r.change(i, "were in no migration; it is in one",
+			func(s *Shard) { s.Busy = false }))
 	}
 	if len(r.Shards[i].Zones) > 0 {
-		add("were of no zone", func(s *Shard) { s.Zones = nil })
+		all = append(all, r.change(i, "were of no zone", func(s *Shard) { s.Zones = nil }))
 	}
 	if r.Shards[i].MaxBytes > 0 {
-		add("had no limit", func(s *Shard) { s.MaxBytes = 0 })
+		all = append(all, r.change(i, "had no limit", func(s *Shard) { s.MaxBytes = 0 }))
 	}
 	return all
+}
+
+// withFact are the readings with something that is not said of a shard.
+func (r *Round) withFact(i int) (all []reading) {
+	if !r.Shards[i].Draining {
+		all = append(all, r.change(i, "drained, which it does not",
+			func(s *Shard) { s.Draining = true }))
+	}
+	if !r.Shards[i].Busy {
+		all = append(all, r.change(i, "were in a migration; it is in none",
+			func(s *Shard) { s.Busy = true }))
+	}
+	return all
+}
+
+// change is a reading with something else said of a shard.
+func (r *Round) change(i int, what string, change func(s *Shard)) reading {
+	other := *r
+	other.Shards = slices.Clone(r.Shards)
+	change(&other.Shards[i])
+	return reading{r.Shards[i].Name + " " + what, &other}
 }
 
 // collectionReadings are those with something else said of a collection.

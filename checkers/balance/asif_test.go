@@ -28,3 +28,22 @@ func TestAsIf(t *testing.T) {
 		t.Errorf("%q does not say: %s", got, want)
 	}
 }
+
+// TestAsIfShards: nothing is taken from shards that drain, which is right only without the rule
+// that these are emptied; what is not said of a shard is not thought of then.
+func TestAsIfShards(t *testing.T) {
+	r := balance.Round{
+		Shards: []balance.Shard{
+			{Name: "v", Draining: true}, {Name: "w", Draining: true}, {Name: "x"},
+		},
+		Collections: []balance.Collection{{NS: "db.c", Chunks: chunks("a:v b:w c:w d:x")}},
+	}
+	got := r.AsIf(nil, func(k string) string { return k })
+	want := []string{
+		"what it has chosen would be right if nothing had to move because its shard drains",
+		"what it has chosen would be right if no shard drained; it is so of v and w",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

@@ -30,6 +30,9 @@ type Round struct {
 	Throttle              string
 	// ChunkBytes is the target size of the chunks of collections that have none of their own.
 	ChunkBytes int64
+
+	// leftOut are the reasons for which nothing moves, in a reading of the round.
+	leftOut [tooMuch + 1]bool
 }
 
 // Shard is a shard of the cluster. Busy means that it takes part in a migration that the balancer

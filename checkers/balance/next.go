@@ -39,14 +39,14 @@ func (r *Round) next(c *Collection, used taken, before *options) options {
 	}
 	serves := func(why reason) bool { return before == nil || !r.BySize || before.why == why }
 	for _, why := range []reason{drains, wrongZone} {
-		if !serves(why) {
+		if !serves(why) || r.leftOut[why] {
 			continue
 		}
 		if any, idle := r.rescues(c, used, why == drains); len(any) > 0 {
 			return options{any: any, idle: idle, why: why}
 		}
 	}
-	if !serves(tooMuch) {
+	if !serves(tooMuch) || r.leftOut[tooMuch] {
 		return options{idle: true}
 	}
 	o := options{idle: true, why: tooMuch}

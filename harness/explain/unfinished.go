@@ -18,6 +18,7 @@ func (s *slice) unfinished() {
 	s.blocked()
 	s.locked()
 	s.refused()
+	s.stillHeld()
 }
 
 // drained follows what keeps a shard from being emptied: that it drains, its jumbo chunks, and what
@@ -75,7 +76,11 @@ func (s *slice) blocked() {
 	if entered < 0 {
 		return
 	}
-	section := &s.events[entered]
+	s.participants(&s.events[entered])
+}
+
+// participants follows what the node of a critical section was asked to do about the collection.
+func (s *slice) participants(section *trace.Event) {
 	for i := range s.events {
 		e := &s.events[i]
 		if e.Kind == trace.Exchanged && e.Asked() == "ShardsvrParticipate" &&
@@ -83,6 +88,46 @@ func (s *slice) blocked() {
 			s.choose(i, Close)
 		}
 	}
+}
+
+// stillHeld follows the critical sections that a primary still holds when a run has not come to its end
+// in time, whatever it waits for: they block clients, and others wait for these.
+func (s *slice) stillHeld() {
+	if !strings.HasPrefix(s.about.Text, "not finished") {
+		return
+	}
+	for i := range s.events {
+		e := &s.events[i]
+		if e.Kind != trace.CriticalSection || e.SectionState().Terminal() || !s.lasts(i) {
+			continue
+		}
+		s.choose(i, Must)
+		s.participants(e)
+		s.migration(e.Migration())
+		s.chooseLast(len(s.events), Close, func(x *trace.Event) bool {
+			_, answer := x.Said()
+			return x.Kind == trace.Exchanged && x.Node == e.Node && x.NS == e.NS && x.At > e.At &&
+				strings.Contains(answer, "the critical section is held")
+		})
+	}
+}
+
+// lasts says whether a critical section that was entered is still as it was then when the run ends.
+func (s *slice) lasts(entered int) bool {
+	of := &s.events[entered]
+	for i := entered + 1; i < len(s.events); i++ {
+		e := &s.events[i]
+		switch {
+		case e.Kind == trace.CriticalSection && e.Node == of.Node && e.NS == of.NS &&
+			e.Migration() == of.Migration():
+			return false
+		case e.Kind == trace.NodeDown && e.Node == of.Node,
+			e.Kind == trace.SteppedDown && e.Node == of.Node,
+			e.Kind == trace.Elected && e.Shard == of.Shard && e.Node != of.Node:
+			return false
+		}
+	}
+	return true
 }
 
 // recorded says whether the contradiction names the record that the config server of 4.2 has of a
