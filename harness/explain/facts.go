@@ -226,7 +226,19 @@ func (s *slice) beliefs() {
 		if at >= 0 {
 			s.migration(movedBy(&s.events[at]))
 		}
-		s.disturbances(set, min(i, max(at, 0)), len(s.events)-1)
+		s.roles(set, min(i, max(at, 0)))
+	}
+}
+
+// roles are the crashes, elections and rollbacks of a set since an event. Faults are left out: in
+// all the time until a run ends there are many, and what they did to the set is told by these.
+func (s *slice) roles(set string, since int) {
+	for i := since; i < len(s.events); i++ {
+		if e := &s.events[i]; e.Kind != trace.Fault && e.Kind != trace.Repair {
+			if w := disturbance(e, set); w > 0 {
+				s.choose(i, w)
+			}
+		}
 	}
 }
 

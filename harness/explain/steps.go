@@ -22,6 +22,7 @@ func (s *slice) steps() (all []Moment) {
 	}
 	if len(s.docs) == 0 {
 		all = append(all, s.stepsAfterFailure()...)
+		all = append(all, s.committingSteps()...)
 	}
 	all = append(all, s.parked()...)
 	if strings.Contains(s.about.Text, "documents left") {
@@ -52,6 +53,32 @@ func (s *slice) donorSteps(t *turn) []Moment {
 		Text: fmt.Sprintf("%s, the donor of %s, has taken these steps, in this order: %s",
 			x.Node, t.migration, strings.Join(stepNames(way), ", ")),
 	}}
+}
+
+// committingSteps are those by which a donor came to its commit, where one of its secondaries has
+// not learnt of it.
+func (s *slice) committingSteps() (all []Moment) {
+	for i := range s.lastBelief {
+		if s.leads(&s.events[i]) {
+			continue
+		}
+		for j := range s.events {
+			e := &s.events[j]
+			if e.Kind != trace.DonorAdvanced || e.DonorState() != trace.DonorCriticalSection ||
+				s.chosen[j] == 0 || e.Shard != setOf(s.events[i].Node) || e.At < s.events[i].At {
+				continue
+			}
+			way := s.way(e.Node, e.Migration(), "donor.", e.At, s.events[len(s.events)-1].At)
+			if len(way) > 0 && s.once("committing steps "+e.Migration()) {
+				all = append(all, Moment{
+					At: way[0].At, Weight: Must,
+					Text: fmt.Sprintf("%s, the donor of %s, takes these steps from here on, in this order: %s",
+						e.Node, e.Migration(), strings.Join(stepNames(way), ", ")),
+				})
+			}
+		}
+	}
+	return all
 }
 
 // stepNames are the sites of one role by what they have in common: a step may pass several, which

@@ -90,15 +90,16 @@ func (s *slice) participants(section *trace.Event) {
 	}
 }
 
-// stillHeld follows the critical sections that a primary still holds when a run has not come to its end
-// in time, whatever it waits for: they block clients, and others wait for these.
+// stillHeld follows the critical sections that a primary still holds when a run has not come to its
+// end in time, whatever it waits for: they block clients, and others wait for these.
 func (s *slice) stillHeld() {
 	if !strings.HasPrefix(s.about.Text, "not finished") {
 		return
 	}
 	for i := range s.events {
 		e := &s.events[i]
-		if e.Kind != trace.CriticalSection || e.SectionState().Terminal() || !s.lasts(i) {
+		if e.Kind != trace.CriticalSection || e.SectionState().Terminal() ||
+			!s.lasts(i) {
 			continue
 		}
 		s.choose(i, Must)

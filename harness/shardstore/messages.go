@@ -193,7 +193,7 @@ func settingText(doc bson.Raw) string {
 	if err != nil {
 		return "Doc " + doc.String()
 	}
-	return "Doc " + string(text)
+	return "Doc " + strings.ReplaceAll(string(text), `,"`, `, "`)
 }
 
 func sessionFields(of command.Session) []string {
