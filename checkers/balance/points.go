@@ -1,6 +1,10 @@
 package balance
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Extent is the part of a collection on a shard: the sorted shard keys of its documents, with
 // duplicates, and their total size in bytes.
@@ -35,6 +39,21 @@ func (x Extent) Points(lo, hi string, chunkBytes int64) []string {
 	}
 	points, _ = scan(keys, points[:len(points)-again], smaller, again)
 	return points
+}
+
+// Cut tells what there is to be cut, and how many documents the parts of a cut would have.
+func (x Extent) Cut(lo, hi string, points []string, chunkBytes int64) string {
+	var parts []string
+	for _, to := range append(slices.Clone(points), hi) {
+		parts = append(parts, fmt.Sprint(len(x.Within(lo, to))))
+		lo = to
+	}
+	text := fmt.Sprintf("%d documents of %d bytes in all, and a chunk has %d bytes",
+		len(x.Keys), x.Bytes, chunkBytes)
+	if x.Bytes > 0 {
+		text += fmt.Sprintf(", which is %d documents", chunkBytes*int64(len(x.Keys))/x.Bytes)
+	}
+	return text + "; the parts of this chunk would have " + strings.Join(parts, ", ")
 }
 
 // scan adds at most atMost points after the last one, one after every so many documents, and

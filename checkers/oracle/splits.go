@@ -158,8 +158,7 @@ func (s *splits) judgeFound(e *trace.Event) {
 		return
 	}
 	if want := x.Points(e.Min, e.Max, e.ChunkBytes()); !slices.Equal(want, points(e)) {
-		s.wrong(e, want, fmt.Sprintf("%s has %d documents of %d bytes in all, and a chunk has %d",
-			e.Node, len(x.Keys), x.Bytes, e.ChunkBytes()))
+		s.wrong(e, want, e.Node+" has "+x.Cut(e.Min, e.Max, points(e), e.ChunkBytes()))
 	}
 	for _, id := range s.rounds.underWay {
 		c := s.rounds.chosen[id]

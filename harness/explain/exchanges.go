@@ -39,6 +39,7 @@ func (s *slice) followExchanges() {
 	}
 	for _, op := range s.ops {
 		s.attempts(op)
+		s.causalRead(op)
 	}
 	s.carriers()
 	for n := range s.turns {
@@ -308,6 +309,22 @@ func (s *slice) attempts(op *histories.Op) {
 			told < attemptsTold && !s.plain(i) {
 			s.choose(i, Close)
 			told++
+		}
+	}
+}
+
+// causalRead follows the request by which a read reached a shard that was to answer no older state
+// than its session had seen, where that is in question: what state it named, and what it got.
+func (s *slice) causalRead(op *histories.Op) {
+	if !op.Kind.Of().Reads() || !strings.Contains(s.about.Text, "session had seen") {
+		return
+	}
+	for i := range s.events {
+		x := &s.events[i]
+		after, named := x.Argument("After")
+		if x.Kind == trace.Exchanged && x.Asked() == "Find" && x.NS == op.NS && named &&
+			op.CallAt <= x.Arrived() && x.Arrived() <= op.ReturnAt && namesIt(s.about.Text, after) {
+			s.choose(i, Must)
 		}
 	}
 }
