@@ -214,7 +214,8 @@ func (o *Oracle) judgeHours(e *trace.Event) {
 	local := time.Duration(e.LocalTime())
 	if start, stop, set := hours(c.Window); set && !within(local, start, stop) {
 		o.unbalanced(e, outsideWindow,
-			fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
+			fmt.Sprintf("the window is %s, and the time of day where the primary stands is %s (%s in UTC)",
+				c.Window, clockFace(local), clockFace(local-time.Duration(e.AheadOfUTC()))))
 	}
 }
 

@@ -25,6 +25,8 @@ func (s *slice) followExchanges() {
 				s.chosen[i] == Close && movedBy(e) == "" {
 				s.command(i)
 			}
+		case s.chosen[i] == Must && e.Kind == trace.CursorAnswered:
+			s.queried(i)
 		case s.chosen[i] == Must:
 			s.served(i)
 			if e.Kind == trace.DonorAdvanced || e.Kind == trace.DecisionMade {
@@ -119,6 +121,18 @@ func (s *slice) command(i int) {
 	}
 }
 
+// queried follows the request by which a cursor was opened whose answer is the contradiction: what
+// it named, and what its node knew.
+func (s *slice) queried(i int) {
+	e := &s.events[i]
+	s.chooseLast(i+2, Close, func(x *trace.Event) bool {
+		_, answer := x.Said()
+		return x.Kind == trace.Exchanged && x.Node == e.Node && x.At <= e.At && x.NS == e.NS &&
+			(e.Cursor() == "" && x.At == e.At || namesIt(answer, e.Cursor())) &&
+			x.Asked() != "GetMore"
+	})
+}
+
 // servedTold is how many requests are told that an event may have been made for.
 const servedTold = 2
 
@@ -134,6 +148,9 @@ func (s *slice) served(i int) {
 		s.choose(j, Close)
 		if e.Migration() != "" {
 			s.during[j] = e.Migration()
+		}
+		if e.Kind == trace.Applied && e.Actor == trace.User {
+			s.ways[j] = true
 		}
 	}
 }

@@ -37,6 +37,8 @@ type slice struct {
 	during map[int]string
 	// said are the steps at which what was said is the proof of the contradiction.
 	said map[uint64]bool
+	// ways are the exchanges whose way past failpoint sites matters, by position.
+	ways map[int]bool
 	// fetched are the writes that requests for changes should have brought, by position of both.
 	fetched map[int]int
 	// commands are the exchanges in which the writes of the catalog were asked for, by position.
@@ -62,6 +64,7 @@ func newSlice(r Run, about Contradiction) *slice {
 
 		lastBelief: map[int]bool{},
 		during:     map[int]string{},
+		ways:       map[int]bool{},
 		fetched:    map[int]int{},
 		commands:   map[int]int{},
 	}

@@ -163,6 +163,9 @@ func (s *slice) participation(i int) []Moment {
 			after = append(after, text)
 		}
 	}
+	if len(before) == 0 {
+		return nil
+	}
 	return []Moment{{
 		At: e.At, Weight: Telling,
 		Text: fmt.Sprintf("for %s of %s, the config server has asked for these steps before: %s; "+
@@ -177,8 +180,8 @@ func listed(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// operationAt is the operation on a collection that a write of the catalog is for: the one whose
-// steps shards take around it; empty when none is.
+// operationAt is the operation on a collection that a write of the catalog is for: the last one
+// that shards were asked for a step of; empty when there is none.
 func (s *slice) operationAt(of *trace.Event) (operation string) {
 	for i := range s.events {
 		x := &s.events[i]
@@ -188,8 +191,6 @@ func (s *slice) operationAt(of *trace.Event) (operation string) {
 		}
 		if x.Arrived() <= of.At {
 			operation = id
-		} else if operation == "" && x.Arrived() <= of.At+causeTime {
-			return id
 		}
 	}
 	return operation

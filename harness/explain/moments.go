@@ -195,13 +195,18 @@ func (s *slice) handedOver(e *trace.Event) string {
 // hashes are the shard keys of the documents that lie in the chunks, where the documents are known
 // by another key.
 func (s *slice) hashes(e *trace.Event) (text string) {
+	told := 0
 	for _, d := range s.docs {
-		if d.ns == e.NS && d.key != d.id && d.id != "" {
-			text += fmt.Sprintf(" (%s has the hash %s)", documentName(d), key.Key(d.key))
+		if d.ns == e.NS && d.key != d.id && d.id != "" && told < hashesTold {
+			text += fmt.Sprintf(" (the shard key of %s is %s)", documentName(d), key.Key(d.key))
+			told++
 		}
 	}
 	return text
 }
+
+// hashesTold is how many shard keys are told.
+const hashesTold = 2
 
 // counts tells what a majority of the config server has made to count.
 func (s *slice) counts(i int) string {

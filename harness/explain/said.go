@@ -28,7 +28,7 @@ func (s *slice) exchange(i int) []Moment {
 	if documents := s.documentsText(i); documents != "" {
 		answer = documents
 	}
-	answer += detour(x.Passed()) + s.unasked(i) + s.fetchedText(i)
+	answer += s.wayText(i) + s.unasked(i) + s.fetchedText(i)
 	m := Moment{
 		At: x.Arrived(), Weight: s.chosen[i],
 		Text:  fmt.Sprintf("%s asks %s: %s%s%s", x.Peer, x.Node, request, s.repeated(i), s.late(i)),
@@ -46,6 +46,15 @@ func (s *slice) exchange(i int) []Moment {
 		}}
 	}
 	return []Moment{m}
+}
+
+// wayText is the way of a request past failpoint sites, where it matters or was not straight.
+func (s *slice) wayText(i int) string {
+	way := s.events[i].Passed()
+	if text := detour(way); text != "" || !s.ways[i] || len(way) == 0 {
+		return text
+	}
+	return "; it passed " + sites(way)
 }
 
 // commandText says for whom the config server has changed the catalog.

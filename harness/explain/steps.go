@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func (s *slice) donorSteps(t *turn) []Moment {
 // committingSteps are those by which a donor came to its commit, where one of its secondaries has
 // not learnt of it.
 func (s *slice) committingSteps() (all []Moment) {
-	for i := range s.lastBelief {
+	for _, i := range slices.Sorted(maps.Keys(s.lastBelief)) {
 		if s.leads(&s.events[i]) {
 			continue
 		}

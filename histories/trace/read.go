@@ -354,6 +354,14 @@ func (e *Event) LocalTime() int64 {
 	return 0
 }
 
+// AheadOfUTC is how far that is ahead of UTC, in nanoseconds; 0 for other events.
+func (e *Event) AheadOfUTC() int64 {
+	if e.Kind == BalancerChose {
+		return e.amount
+	}
+	return 0
+}
+
 // State is the name of the state that the event enters, for texts: of a donor, a recipient, a
 // critical section, a deletion, a movePrimary, a decision, a mode. Empty for events of other kinds.
 func (e *Event) State() string {

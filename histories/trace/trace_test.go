@@ -348,6 +348,7 @@ func has(k Kind, method string) bool {
 		"BalancerMode":     {BalancerState},
 		"Outcome":          {BalancerDone},
 		"LocalTime":        {BalancerChose},
+		"AheadOfUTC":       {BalancerChose},
 	}
 	for _, of := range names[method] {
 		if of == k {
