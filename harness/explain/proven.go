@@ -31,7 +31,7 @@ func (s *slice) provenBySaying() {
 		switch {
 		case x.Kind != trace.Exchanged || x.Step < first:
 		case x.Step > last:
-			if len(later) == 0 && (isOperator(x.Peer) && s.underWay(x) && s.namesArgument(x) ||
+			if len(later) == 0 && (s.mayBeOrdered(x) && s.namesArgument(x) ||
 				!s.acknowledges() && s.announces(x)) {
 				later = []int{i} // its answer took time
 			}
@@ -61,9 +61,12 @@ func (s *slice) provenBySaying() {
 	}
 }
 
-// underWay says whether an exchange had begun when the contradiction was seen: what was asked later
-// did not cause it.
-func (s *slice) underWay(x *trace.Event) bool { return x.Arrived() <= s.to }
+// mayBeOrdered says whether an exchange may be the command of an operator that the contradiction is
+// about. One that was given after the contradiction was seen did not cause it, unless the
+// contradiction is its answer.
+func (s *slice) mayBeOrdered(x *trace.Event) bool {
+	return isOperator(x.Peer) && (s.acknowledges() || x.Arrived() <= s.to)
+}
 
 // acknowledges says whether the contradiction is what an operator was told.
 func (s *slice) acknowledges() bool {
