@@ -92,7 +92,9 @@ func joinPhases(all []Moment) (out []Moment) {
 			continue
 		}
 		last := &out[n-1]
-		last.Text += m.phase.after(last.phase)
+		if m.phase != last.phase { // the sections of two collections are blocked alike
+			last.Text += m.phase.after(last.phase)
+		}
 		last.Weight, last.Step, last.phase = max(last.Weight, m.Weight), m.Step, m.phase
 	}
 	return out

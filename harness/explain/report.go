@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // Where says how a reader gets at a failure: the seed's run in its campaign, the command that
@@ -33,7 +34,11 @@ func Report(r *runner.Result, w Where) string {
 	worst := r.Worst()
 	fmt.Fprintf(&b, "%s  %s   seed %d",
 		strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed)
-	for _, more := range []string{r.Scenario.Name, w.Run, w.Folder} {
+	protocol := ""
+	if r.Scenario.Protocol != "" && r.Scenario.Protocol != scenario.Protocols[0] {
+		protocol = "protocol " + r.Scenario.Protocol
+	}
+	for _, more := range []string{r.Scenario.Name, protocol, w.Run, w.Folder} {
 		if more != "" {
 			b.WriteString("   " + more)
 		}
