@@ -18,8 +18,8 @@ type retries struct {
 	client   *Client
 	deadline env.Time
 	pause    time.Duration
-	done     int // attempts after the first
-	picked   int // the router asked last
+	done     int  // attempts after the first
+	picked   int  // the router asked last
 	avoid    bool // it did not answer
 }
 

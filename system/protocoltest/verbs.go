@@ -60,9 +60,9 @@ func (r *Rig) dataRequests() Verbs {
 		// fill 100 119 v=x: one client writes all of these documents, one after the other.
 		"fill": r.fill,
 		// statement 1 txn=1 stmt=0 session=s v=x in=test.plain: a findAndModify; the same session,
-		// transaction and statement again is a retry. With implicit=yes it makes an unsharded collection that there
-		// is not, as drivers have it. Documents of
-		// other collections than test.docs are found by _id, with by=k by k.
+		// transaction and statement again is a retry. With implicit=yes it makes an unsharded
+		// collection that there is not, as drivers have it. Documents of other collections than
+		// test.docs are found by _id, with by=k by k.
 		"statement": r.statement,
 		// sessions 65 in=test.plain: so many sessions execute a statement each, on document 1.
 		"sessions": r.sessions,
