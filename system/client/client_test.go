@@ -176,7 +176,7 @@ func TestUnshardedCollectionsAreDurable(t *testing.T) {
 	w := sim.New(sim.Options{Seed: 1, Codec: codec.BSON})
 	defer w.Close()
 	s := settings.Default80()
-	heard := map[string]command.WriteConcern{}
+	heard, implicit := map[string]command.WriteConcern{}, map[string]bool{}
 	w.AddNode("router.0", func(t env.Task) {
 		ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 		hear := func(what string, wc command.WriteConcern) (*command.Written, error) {
@@ -197,6 +197,7 @@ func TestUnshardedCollectionsAreDurable(t *testing.T) {
 		})
 		rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.IndexUnsharded) (
 			*command.Written, error) {
+			implicit[req.Name] = req.Implicit
 			return hear("index", req.Concern)
 		})
 	})
@@ -204,6 +205,7 @@ func TestUnshardedCollectionsAreDurable(t *testing.T) {
 		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0"}, &s)
 		c.CreateUnsharded(task, "test.docs")
 		c.IndexUnsharded(task, "test.docs", "v_1", document(t))
+		c.IndexUnsharded(task, "test.docs", "w_1", nil)
 		c.RenameUnsharded(task, "test.docs", "test.other", false)
 		c.DropUnsharded(task, "test.other")
 	})
@@ -212,6 +214,9 @@ func TestUnshardedCollectionsAreDurable(t *testing.T) {
 		if wc := heard[what]; !wc.Majority {
 			t.Errorf("the request to %s waits for %+v, want a majority", what, wc)
 		}
+	}
+	if !implicit["v_1"] || implicit["w_1"] {
+		t.Errorf("to make an index makes the collection, to remove one does not: %v", implicit)
 	}
 }
 

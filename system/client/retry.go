@@ -18,9 +18,9 @@ type retries struct {
 	client   *Client
 	deadline env.Time
 	pause    time.Duration
-	done     int // attempts after the first
-	picked   int // the router asked last
-	avoid    bool
+	done     int  // attempts after the first
+	picked   int  // the router asked last
+	avoid    bool // it did not answer
 }
 
 func (c *Client) newRetries() *retries {
@@ -40,7 +40,6 @@ func (a *retries) router() env.NodeID {
 	case n > 1:
 		a.picked = node.Choose(ChooseRouter, string(node.ID()), n)
 	}
-	a.avoid = false
 	return routers[a.picked]
 }
 

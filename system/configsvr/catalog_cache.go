@@ -61,10 +61,6 @@ func (b *catalogReader) note(index uint64, e *oplog.Entry) {
 
 // rolledBack forgets what rested on entries after to.
 func (b *catalogReader) rolledBack(to uint64) {
-	if to < b.base {
-		b.forget(to)
-		return
-	}
 	b.written = b.written[:sort.Search(len(b.written), func(i int) bool {
 		return b.written[i] > to
 	})]

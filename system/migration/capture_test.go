@@ -22,7 +22,7 @@ type sides struct {
 func newSides() *sides {
 	rng := key.Range{Min: key.Int(0), Max: key.Int(10)}
 	return &sides{
-		capture: changeCapture{ns: "test.docs", rng: rng, pattern: key.Pattern{Field: "k"}},
+		capture: changeCapture{rng: rng, pattern: key.Pattern{Field: "k"}},
 		donor:   map[string]bson.Raw{}, other: map[string]bson.Raw{},
 	}
 }

@@ -180,7 +180,6 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.record.Before = toVersionDoc(chunk.Version)
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
 	d.capture = &changeCapture{
-		ns:       d.record.NS,
 		rng:      d.record.Range(),
 		pattern:  coll.Key,
 		sessions: d.sessions,

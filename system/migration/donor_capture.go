@@ -11,7 +11,6 @@ import (
 // 6.1): those to read again, and those that left the range. It is called inside the commit of each
 // write.
 type changeCapture struct {
-	ns      string
 	rng     key.Range
 	pattern key.Pattern
 	// deletes and reloads are encoded _ids in the order of the writes; an _id may come more than

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAnswersOfOthers: a shard tells of whatever migration it takes part in, and the donor believes
-// only what is in every respect about its own.
+// only what is in every respect about its own. A recipient that has given up is not waited for.
 func TestAnswersOfOthers(t *testing.T) {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
@@ -41,6 +41,13 @@ func TestAnswersOfOthers(t *testing.T) {
 		{"donor", func(st *command.RecvStatus) { st.From = "shard-c" }, errcode.StaleSession},
 		{"min", func(st *command.RecvStatus) { st.Min = key.Int(1) }, errcode.StaleSession},
 		{"max", func(st *command.RecvStatus) { st.Max = key.Int(9) }, errcode.StaleSession},
+		{"end", func(st *command.RecvStatus) { st.Active = false }, errcode.OperationFailed},
+		{"failure", func(st *command.RecvStatus) {
+			st.State = recipientFailed.String()
+		}, errcode.OperationFailed},
+		{"abort", func(st *command.RecvStatus) {
+			st.State = recipientAborted.String()
+		}, errcode.OperationFailed},
 	} {
 		st := &command.RecvStatus{
 			Active: true, Session: "session", NS: "test.docs", From: "shard-a",

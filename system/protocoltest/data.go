@@ -80,8 +80,10 @@ func (r *Rig) statement(l Line) error {
 		Filter: byKey(k),
 		Change: doc(k, v), Upsert: true,
 		Implicit: l.Arg("implicit", "no") == "yes",
-		Session:  command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
-		Concern:  command.Majority,
+		Session: command.Session{
+			ID: l.Arg("session", "session"), Txn: l.Number("txn", 1), Stmt: int32(l.Number("stmt", 0)),
+		},
+		Concern: command.Majority,
 	}
 	if req.NS != Sharded && l.Arg("by", "_id") == "_id" {
 		req.Filter = raw(bson.D{{Key: "_id", Value: k}})

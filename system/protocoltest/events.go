@@ -35,6 +35,7 @@ var allTopics = []topic{
 	}},
 	{name: "cluster", kinds: []trace.Kind{trace.ClusterChanged}},
 	{name: "applied", kinds: []trace.Kind{trace.Applied}, asked: true},
+	{name: "executed", kinds: []trace.Kind{trace.Executed}, asked: true},
 }
 
 func (r *Rig) trace(l Line) error {
@@ -150,7 +151,22 @@ func (r *Rig) showServer(e *trace.Event) {
 	case trace.Applied:
 		r.Say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor,
 			key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.For())
+	case trace.Executed:
+		r.showStatement(e)
 	}
+}
+
+// showStatement shows what a member has on record of a retryable write.
+func (r *Rig) showStatement(e *trace.Event) {
+	what, from := fmt.Sprintf("statement %d", e.Statement()), ""
+	if e.Statement() < 0 {
+		what = "a dead end"
+	}
+	if e.Migration() != "" {
+		from = " from " + e.Migration()
+	}
+	r.Say("%s records %s of transaction %d of session %s on %s%s",
+		e.Node, what, e.Txn(), e.Session(), e.NS, from)
 }
 
 func (r *Rig) showPlacement(e *trace.Event) {

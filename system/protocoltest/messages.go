@@ -44,6 +44,11 @@ func (s *Stage) recorded(kind string, nth int) (sent, error) {
 	return s.sent[kind][nth-1], nil
 }
 
+func (s *Stage) showSent(l Line) error {
+	s.Say("%s was sent %d times", l.Word(0), len(s.sent[l.Word(0)]))
+	return nil
+}
+
 func (s *Stage) lose(l Line) error {
 	kind := l.Word(0)
 	rule := sim.Rule{

@@ -25,7 +25,8 @@ func (r *Rig) clusterVerbs() Verbs {
 		// yields=50ms: who lets others run does so each time, for up to so long.
 		"cluster": r.assemble,
 		// trace donor recipient section decision deletion election placement primary: which events
-		// are shown from now on; at the start all of them but applied and rollback.
+		// are shown from now on; at the start all of them but applied, executed and
+		// rollback.
 		"trace": r.trace,
 		// note NAME: remembers the cluster time of what a client was last answered, for scan.
 		"note": func(l Line) error { r.times[l.Word(0)] = r.times["last"]; return nil },
@@ -58,10 +59,10 @@ func (r *Rig) dataRequests() Verbs {
 		"delete": r.remove,
 		// fill 100 119 v=x: one client writes all of these documents, one after the other.
 		"fill": r.fill,
-		// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and
-		// transaction again is a retry. With implicit=yes it makes an unsharded collection that there
-		// is not, as drivers have it. Documents of
-		// other collections than test.docs are found by _id, with by=k by k.
+		// statement 1 txn=1 stmt=0 session=s v=x in=test.plain: a findAndModify; the same session,
+		// transaction and statement again is a retry. With implicit=yes it makes an unsharded
+		// collection that there is not, as drivers have it. Documents of other collections than
+		// test.docs are found by _id, with by=k by k.
 		"statement": r.statement,
 		// sessions 65 in=test.plain: so many sessions execute a statement each, on document 1.
 		"sessions": r.sessions,
@@ -101,6 +102,8 @@ func (r *Rig) migrationRequests() Verbs {
 		// redeliver KIND [nth=2]: the nth message of the kind that was ever sent arrives, once more
 		// or after it was lost, at who is primary there now.
 		"redeliver": r.redeliver,
+		// sent KIND: how many messages of the kind were ever sent.
+		"sent": r.showSent,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -149,6 +150,32 @@ func TestTasksAreNamedInFull(t *testing.T) {
 		}
 		if k, ok := r.Get(right); !ok || !k.Pending {
 			t.Errorf("the task became %+v, %t", k, ok)
+		}
+	})
+}
+
+// TestOwnedBytes: what the balancer is told leaves out the orphans of the collection it asks about,
+// and of no other.
+func TestOwnedBytes(t *testing.T) {
+	onShard(t, func(run env.Task, m *replset.Member, _ *shard.Server, r *rangedel.Service) {
+		documents, bytes := m.Store().Extent(ns)
+		for _, c := range []struct {
+			uuid    string
+			orphans int64
+			want    int64
+		}{
+			{"other", 7, documents},
+			{"uuid", 5, documents - 5},
+			{"uuid", 2, documents - 7},
+		} {
+			k := task("m"+string(key.Int(c.orphans)), between(0, 5), true)
+			k.UUID, k.Orphans = c.uuid, c.orphans
+			write(run, m, r.Add(k))
+			got := r.OwnedBytes(command.CollectionID{NS: ns, UUID: "uuid"})
+			if want := c.want * bytes / documents; got != want {
+				t.Errorf("with %d orphans of %q the shard owns %d bytes of %d, want %d",
+					c.orphans, c.uuid, got, bytes, want)
+			}
 		}
 	})
 }

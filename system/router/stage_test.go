@@ -35,6 +35,7 @@ type stage struct {
 	table    *catalog.Table
 	changed  hlc.Timestamp // when the table last changed
 	config   *rpc.Endpoint
+	router   *router.Router
 	driver   *rpc.Endpoint
 	answers  map[string][]errcode.Code // what a shard or the config server answers next
 	cursors  map[string][]bson.Raw
@@ -82,7 +83,7 @@ func (s *stage) bootRouter(t env.Task, shards []string, nodes map[string][]env.N
 		sets[name] = rpc.NewSet(ep, name, nodes[name], &s.settings)
 	}
 	config := rpc.NewSet(ep, "config", []env.NodeID{"config.0"}, &s.settings)
-	router.New(ep, config, sets, &s.settings, protocol.V80)
+	s.router = router.New(ep, config, sets, &s.settings, protocol.V80)
 }
 
 func (s *stage) bootConfig(t env.Task) {

@@ -21,3 +21,13 @@ func TestReads(t *testing.T) { protocoltest.RunClusters(t, "testdata/11-reads") 
 // TestChangeStreams leads whole clusters through section 12 of the protocol, as far as it is
 // routing.
 func TestChangeStreams(t *testing.T) { protocoltest.RunClusters(t, "testdata/12-change-streams") }
+
+// TestUnknownTable: a router that was never asked about a collection has no table of it, and makes
+// none up.
+func TestUnknownTable(t *testing.T) {
+	s := newStage()
+	defer s.Close()
+	if table := s.router.Table("test.none"); table != nil {
+		t.Errorf("the router has table %v of a collection that it was never asked about", table)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 func (s *script) request(d *datadriven.TestData) env.Message {
@@ -103,6 +104,10 @@ func (s *script) query(d *datadriven.TestData, place command.Placement) env.Mess
 		return &command.FlushRoutingTableCacheUpdates{NS: testNS}
 	case "stepdown":
 		return &command.StepDown{}
+	case "datasize":
+		return &command.DataSize{NS: testNS, Ranges: []key.Range{
+			{Min: key.Int(num(d, "from")), Max: key.Int(num(d, "below"))}, key.Everything,
+		}}
 	case "audit":
 		return &command.Audit{NS: testNS}
 	}
@@ -161,6 +166,9 @@ func (s *script) send(t env.Task, to env.NodeID, req env.Message) string {
 			return err.Error()
 		}
 		return "done"
+	}
+	if _, ok := req.(*command.DataSize); ok {
+		return fmt.Sprint(must(send[command.DataSizes](t, s.cluster, to, req)).Bytes)
 	}
 	if _, ok := req.(*command.Audit); ok {
 		a := must(send[command.AuditReply](t, s.cluster, to, req))

@@ -347,6 +347,13 @@ func TestTop(t *testing.T) {
 			t.Errorf("%v split at %s: %s, want %s", c.chunk, before, got, c.want)
 		}
 	}
+	least := func(key.Range, bool) iter.Seq2[key.Key, int] {
+		return func(yield func(key.Key, int) bool) { yield(key.Min, size) }
+	}
+	points, part := splitvector.Top(least, low, []key.Key{key.Int(100)})
+	if got := fmt.Sprint(points, part); got != "[100] [MinKey, 100)" {
+		t.Errorf("below a document with the least of all keys nothing can be split off: %s", got)
+	}
 }
 
 // drawn are documents of keys that repeat now and then, and a request for them.

@@ -56,6 +56,9 @@ func (j *Journal[T]) Put(id string, record T) oplog.Op {
 	if err != nil {
 		panic(fmt.Sprintf("record %q of %s cannot be encoded: %v", id, j.ns, err))
 	}
+	if own, _ := bson.Raw(doc).Lookup("_id").StringValueOK(); own != id {
+		panic(fmt.Sprintf("record %q of %s says that it is %q", id, j.ns, own))
+	}
 	kind := oplog.Insert
 	if j.Has(id) {
 		kind = oplog.Update

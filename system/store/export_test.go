@@ -21,3 +21,6 @@ func (s *Store) Weight() (collections, versions, entries, changes int) {
 	})
 	return collections, versions, entries, len(s.undo.changes) - s.undo.first
 }
+
+// Room counts the changes that can be undone, and those before them whose room is not given back.
+func (s *Store) Room() int { return len(s.undo.changes) }

@@ -413,6 +413,9 @@ func TestSnapshotIsDeterministic(t *testing.T) {
 	if err := store.New().Restore(snapshots[0][1:], 9); err == nil {
 		t.Error("a broken snapshot was restored")
 	}
+	if err := store.New().Restore(snapshots[0], 0); !errcode.Is(err, errcode.BadValue) {
+		t.Errorf("a snapshot from before the first entry has documents: %v", err)
+	}
 }
 
 func TestForgottenHistory(t *testing.T) {
@@ -441,6 +444,26 @@ func TestForgottenHistory(t *testing.T) {
 			}()
 			use()
 		})
+	}
+}
+
+// TestRoomOfThePast: however long a store lives, its past takes no more than twice the room of what
+// can be undone.
+func TestRoomOfThePast(t *testing.T) {
+	for _, kept := range []uint64{0, 1, 10} {
+		s := store.New()
+		for index := uint64(1); index <= 100; index++ {
+			if err := s.Apply(index, []oplog.Op{{
+				Kind: oplog.Insert, NS: "config.x", ID: id(1), Doc: document(1, 1, int64(index)),
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			s.SetOldest(index - min(index, kept))
+			if room := s.Room(); room > 2*int(kept) {
+				t.Fatalf("of %d entries %d can be undone, which take the room of %d",
+					index, kept, room)
+			}
+		}
 	}
 }
 
