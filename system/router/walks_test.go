@@ -2,7 +2,9 @@ package router_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/protocoltest"
 )
 
@@ -22,11 +24,18 @@ func TestReads(t *testing.T) { protocoltest.RunClusters(t, "testdata/11-reads") 
 // routing.
 func TestChangeStreams(t *testing.T) { protocoltest.RunClusters(t, "testdata/12-change-streams") }
 
-// TestUnknownTable: a router that was never asked about a collection has no table of it, and makes
-// none up.
-func TestUnknownTable(t *testing.T) {
+// TestTable: a router has a table of the collections that it was asked about, and makes none up of
+// others.
+func TestTable(t *testing.T) {
 	s := newStage()
 	defer s.Close()
+	s.Send("driver", "scan", func(t env.Task) { _, _ = s.scan(t, 0, 5, 9) })
+	if err := s.Pass(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if table := s.router.Table(ns); table == nil || table.Version() != s.table.Version() {
+		t.Errorf("the router has table %v of a collection that it has read, not %v", table, s.table)
+	}
 	if table := s.router.Table("test.none"); table != nil {
 		t.Errorf("the router has table %v of a collection that it was never asked about", table)
 	}
