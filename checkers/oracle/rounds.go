@@ -54,16 +54,16 @@ type rounds struct {
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
 	queued []queued
-	// meant is the end of the chunk of the request that has just left the queue.
-	meant string
+	left   queued // the request that has just left the queue
 	// changed is when the catalog or what is under way was changed last.
 	changed int64
 }
 
-// queued is a request that is about to be made.
+// queued is a request that is about to be made; a single one has its options from when it came.
 type queued struct {
 	balance.Choice
 	request string
+	state   *balance.Round
 }
 
 // chosen is a request, and what it may say: anything if it goes out after its round, which a fault
@@ -180,15 +180,16 @@ func (r *rounds) turn(e *trace.Event) {
 func (r *rounds) followQueued(e *trace.Event) {
 	switch e.Kind {
 	case trace.BalancerQueued:
+		q := queued{Choice: choiceOf(e), request: e.Request()}
 		if of, _, _ := number(e.Request()); of == 0 {
-			r.judgeSingle(e, choiceOf(e))
+			q.state = r.judgeSingle(e, q.Choice)
 		}
-		r.queued = append(r.queued, queued{choiceOf(e), e.Request()})
+		r.queued = append(r.queued, q)
 	case trace.BalancerChose, trace.BalancerDone:
-		r.meant = ""
+		r.left = queued{}
 		for _, q := range r.queued {
 			if q.request == e.Request() {
-				r.meant = q.Max
+				r.left = q
 			}
 		}
 		r.queued = slices.DeleteFunc(r.queued,
@@ -285,11 +286,11 @@ func (r *rounds) choose(e *trace.Event) {
 		open:   e.Max == "", step: e.Step,
 	}
 	if c.open {
-		c.Max = r.meant // the chunk as it was when the round chose; it may have been cut since
+		c.Max = r.left.Max // the chunk as it was when the round chose; it may have been cut since
 	}
 	var states []*balance.Round
 	if inRound || of == 0 {
-		states = append(states, r.view(e.Node))
+		states = append(states, r.view(e.Node), r.left.state)
 	}
 	if inRound {
 		states = append(append(states, r.between...), r.now.states...)
@@ -311,14 +312,14 @@ const quiet = int64(time.Millisecond)
 
 // judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
 // optimisation): it goes to the shard that has least when it enters the queue. What is split while
-// it waits there has no part in that.
-func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
+// it waits there has no part in that. It returns the state of that moment.
+func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) *balance.Round {
 	state := r.view(e.Node)
 	n := r.causes.of(e.Node)
 	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 ||
 		e.At-max(r.changed, n.faulted) < quiet ||
 		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
-		return
+		return state
 	}
 	r.takeBusy(state)
 	if wrong := state.Single(choice); wrong != "" {
@@ -330,6 +331,7 @@ func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
 			Because: []string{"nothing was changed just before it was chosen"},
 		})
 	}
+	return state
 }
 
 // takeBusy has the shards of requests that have not ended be busy.

@@ -1,0 +1,44 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// TestOptionsOfASingleRequest: a request for a single chunk has its options from when it entered
+// the queue, or from when it left it, and from no other time.
+func TestOptionsOfASingleRequest(t *testing.T) {
+	for asked, signature := range map[string]verdict.Signature{
+		"when it came": "", "when it was made": "", "later": notAsChosen,
+	} {
+		s := script{o: New(nil)}
+		state := uneven()
+		s.o.Views(func(string) *balance.Round { copied := *state; return &copied })
+		s.lines(t, "elected a.0 1 0 1:0\nelected config.0 1 0 1:0")
+		see := func(node string, e *trace.Event) {
+			s.step++
+			e.Step, e.At, e.Node = s.step, s.now(), node
+			s.o.Observe(e)
+		}
+		throttle := func(text string) { state = uneven(); state.Throttle = text }
+		throttle("when it came")
+		see("config.0", trace.BalancerQueuedEvent{
+			Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/0/1",
+		}.Event())
+		throttle("when it was made")
+		see("config.0", trace.BalancerChoseEvent{
+			Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/0/1",
+		}.Event())
+		throttle("later")
+		see("a.0", trace.MoveAskedEvent{
+			Peer: "b", NS: "test.docs", Min: "\x00", Max: "g", Request: "balancer/1/0/1",
+			Asking: balance.Asking(false, false, asked, 100),
+		}.Event())
+		t.Run(asked, func(t *testing.T) { expectOf(t, s.o, policyRule, signature) })
+	}
+}
