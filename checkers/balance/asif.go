@@ -16,14 +16,16 @@ type reading struct {
 // mostReadings is how many readings are told.
 const mostReadings = 2
 
-// AsIf tells for what a wrong choice would be right: which single thing the balancer may have
-// mistaken. A reading of what is said of keys tells more than one of shards, which may just keep
-// them from taking part; and one without something that is said of shards more than one with
-// something that nobody has said.
+// AsIf tells for what a wrong choice would be right: what the balancer may have mistaken. A reading
+// of what is said of keys tells more than one of shards, which may just keep them from taking part;
+// and one without something that is said of shards more than one with something that nobody has
+// said.
 func (r *Round) AsIf(chosen []Choice, show func(string) string) (told []string) {
-	without, with := r.ofShards()
-	without = append(r.ofReasons(), without...)
-	for _, kind := range [][]reading{r.ofZones(show), without, with, r.ofCollections()} {
+	all, ofOne := r.withoutFacts()
+	without := slices.Concat(r.ofReasons(), all, ofOne)
+	for _, kind := range [][]reading{
+		r.ofZones(show), without, r.withFacts(), r.ofCollections(),
+	} {
 		for _, other := range kind {
 			if len(told) < mostReadings && other.round.Judge(chosen, show) == "" {
 				told = append(told, "what it has chosen would be right if "+other.what)
@@ -57,47 +59,71 @@ func (r *Round) ofReasons() (all []reading) {
 	return all
 }
 
-// ofShards are the readings without something that is said of shards, of several at once first, and
-// those with something that is not.
-func (r *Round) ofShards() (without, with []reading) {
-	without = r.allShards()
-	for i := range r.Shards {
-		without = append(without, r.withoutFact(i)...)
-		with = append(with, r.withFact(i)...)
-	}
-	return without, with
+// saidOfShards is what may be said of shards: how that is denied of one and of all, with those of
+// which it is said in place of %s.
+var saidOfShards = []struct {
+	ofOne, ofAll string
+	said         func(s *Shard) bool
+	clear        func(s *Shard)
+}{
+	{"%s did not drain, which it does", "no shard drained, as %s do",
+		func(s *Shard) bool { return s.Draining }, func(s *Shard) { s.Draining = false }},
+	{"%s were in no migration; it is in one", "no shard were in a migration, as %s are",
+		func(s *Shard) bool { return s.Busy }, func(s *Shard) { s.Busy = false }},
+	{"%s were of no zone", "no shard were of a zone, as %s are",
+		func(s *Shard) bool { return len(s.Zones) > 0 }, func(s *Shard) { s.Zones = nil }},
+	{"%s had no limit", "no shard had a limit, as %s have",
+		func(s *Shard) bool { return s.MaxBytes > 0 }, func(s *Shard) { s.MaxBytes = 0 }},
 }
 
-// allShards are the readings without something that is said of more than one shard.
-func (r *Round) allShards() (all []reading) {
-	for _, fact := range []struct {
-		what  string
-		said  func(s *Shard) bool
-		clear func(s *Shard)
-	}{
-		{"no shard drained", func(s *Shard) bool { return s.Draining },
-			func(s *Shard) { s.Draining = false }},
-		{"no shard were in a migration", func(s *Shard) bool { return s.Busy },
-			func(s *Shard) { s.Busy = false }},
-		{"no shard were of a zone", func(s *Shard) bool { return len(s.Zones) > 0 },
-			func(s *Shard) { s.Zones = nil }},
-		{"no shard had a limit", func(s *Shard) bool { return s.MaxBytes > 0 },
-			func(s *Shard) { s.MaxBytes = 0 }},
-	} {
-		other, of := *r, []string{}
-		other.Shards = slices.Clone(r.Shards)
-		for i := range other.Shards {
-			if fact.said(&other.Shards[i]) {
-				fact.clear(&other.Shards[i])
-				of = append(of, other.Shards[i].Name)
+// withoutFacts are the readings without something that is said of shards: of all at once where it
+// is said of several, and of each.
+func (r *Round) withoutFacts() (all, ofOne []reading) {
+	for _, fact := range saidOfShards {
+		var of []string
+		none := r.ownShards()
+		for i := range none.Shards {
+			s := &none.Shards[i]
+			if !fact.said(s) {
+				continue
 			}
+			of = append(of, s.Name)
+			fact.clear(s)
+			one := r.ownShards()
+			fact.clear(&one.Shards[i])
+			ofOne = append(ofOne, reading{fmt.Sprintf(fact.ofOne, s.Name), one})
 		}
 		if len(of) > 1 {
-			what := fact.what + "; it is so of " + strings.Join(of, " and ")
-			all = append(all, reading{what, &other})
+			what := fmt.Sprintf(fact.ofAll, strings.Join(of, " and "))
+			all = append(all, reading{what, none})
+		}
+	}
+	return all, ofOne
+}
+
+// withFacts are the readings with something that is not said of a shard.
+func (r *Round) withFacts() (all []reading) {
+	for i := range r.Shards {
+		name := r.Shards[i].Name
+		if !r.Shards[i].Draining {
+			other := r.ownShards()
+			other.Shards[i].Draining = true
+			all = append(all, reading{name + " drained, which it does not", other})
+		}
+		if !r.Shards[i].Busy {
+			other := r.ownShards()
+			other.Shards[i].Busy = true
+			all = append(all, reading{name + " were in a migration; it is in none", other})
 		}
 	}
 	return all
+}
+
+// ownShards is a copy in which what is said of shards may be changed.
+func (r *Round) ownShards() *Round {
+	other := *r
+	other.Shards = slices.Clone(r.Shards)
+	return &other
 }
 
 func (r *Round) ofCollections() (all []reading) {
@@ -136,46 +162,6 @@ func (c *Collection) touches(z Zone, show func(string) string) (text string) {
 		}
 	}
 	return text
-}
-
-// withoutFact are the readings without something that is said of a shard.
-func (r *Round) withoutFact(i int) (all []reading) {
-	if r.Shards[i].Draining {
-		all = append(all, r.change(i, "did not drain, which it does",
-			func(s *Shard) { s.Draining = false }))
-	}
-	if r.Shards[i].Busy {
-		all = append(all, r.change(i, "were in no migration; it is in one",
-			func(s *Shard) { s.Busy = false }))
-	}
-	if len(r.Shards[i].Zones) > 0 {
-		all = append(all, r.change(i, "were of no zone", func(s *Shard) { s.Zones = nil }))
-	}
-	if r.Shards[i].MaxBytes > 0 {
-		all = append(all, r.change(i, "had no limit", func(s *Shard) { s.MaxBytes = 0 }))
-	}
-	return all
-}
-
-// withFact are the readings with something that is not said of a shard.
-func (r *Round) withFact(i int) (all []reading) {
-	if !r.Shards[i].Draining {
-		all = append(all, r.change(i, "drained, which it does not",
-			func(s *Shard) { s.Draining = true }))
-	}
-	if !r.Shards[i].Busy {
-		all = append(all, r.change(i, "were in a migration; it is in none",
-			func(s *Shard) { s.Busy = true }))
-	}
-	return all
-}
-
-// change is a reading with something else said of a shard.
-func (r *Round) change(i int, what string, change func(s *Shard)) reading {
-	other := *r
-	other.Shards = slices.Clone(r.Shards)
-	change(&other.Shards[i])
-	return reading{r.Shards[i].Name + " " + what, &other}
 }
 
 // collectionReadings are those with something else said of a collection.

@@ -41,7 +41,7 @@ func TestAsIfShards(t *testing.T) {
 	got := r.AsIf(nil, func(k string) string { return k })
 	want := []string{
 		"what it has chosen would be right if nothing had to move because its shard drains",
-		"what it has chosen would be right if no shard drained; it is so of v and w",
+		"what it has chosen would be right if no shard drained, as v and w do",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -56,4 +57,60 @@ func (r *rounds) judgeAsked(e *trace.Event) {
 		Because: []string{fmt.Sprintf("chosen was %s of %s from %s to %s, with %q",
 			r.span(c.Min, c.Max), c.NS, c.From, c.To, c.asking)},
 	}, c.step)
+}
+
+// queued is a request that is about to be made; a single one has its options from when it came.
+type queued struct {
+	balance.Choice
+	request string
+	state   *balance.Round
+}
+
+// followQueued follows what is in the queue, before anything else is made of the event.
+func (r *rounds) followQueued(e *trace.Event) {
+	switch e.Kind {
+	case trace.BalancerQueued:
+		q := queued{Choice: choiceOf(e), request: e.Request()}
+		if of, _, _ := number(e.Request()); of == 0 {
+			q.state = r.judgeSingle(e, q.Choice)
+		}
+		r.queued = append(r.queued, q)
+	case trace.BalancerChose, trace.BalancerDone:
+		r.left = queued{}
+		for _, q := range r.queued {
+			if q.request == e.Request() {
+				r.left = q
+			}
+		}
+		r.queued = slices.DeleteFunc(r.queued,
+			func(q queued) bool { return q.request == e.Request() })
+	}
+}
+
+// quiet is for how long nothing may have changed before a single chunk is chosen, which is
+// announced a little later.
+const quiet = int64(time.Millisecond)
+
+// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
+// optimisation): it goes to the shard that has least when it enters the queue. What is split while
+// it waits there has no part in that. It returns the state of that moment.
+func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) *balance.Round {
+	state := r.view(e.Node)
+	n := r.causes.of(e.Node)
+	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 ||
+		e.At-max(r.changed, n.faulted) < quiet ||
+		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
+		return state
+	}
+	r.takeBusy(state)
+	if wrong := state.Single(choice); wrong != "" {
+		r.report(policyRule, verdict.Violation{
+			Signature: notOfPolicy,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("%s moves the chunk at %s from %s to %s, and %s",
+				e.Request(), r.show(choice.Min), choice.From, choice.To, wrong),
+			Because: []string{"nothing was changed just before it was chosen"},
+		})
+	}
+	return state
 }

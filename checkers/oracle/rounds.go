@@ -54,16 +54,10 @@ type rounds struct {
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
 	queued []queued
-	left   queued // the request that has just left the queue
+	// left is the request that has just left the queue.
+	left queued
 	// changed is when the catalog or what is under way was changed last.
 	changed int64
-}
-
-// queued is a request that is about to be made; a single one has its options from when it came.
-type queued struct {
-	balance.Choice
-	request string
-	state   *balance.Round
 }
 
 // chosen is a request, and what it may say: anything if it goes out after its round, which a fault
@@ -176,27 +170,6 @@ func (r *rounds) turn(e *trace.Event) {
 	r.lookBetween(e.Node)
 }
 
-// followQueued follows what is in the queue, before anything else is made of the event.
-func (r *rounds) followQueued(e *trace.Event) {
-	switch e.Kind {
-	case trace.BalancerQueued:
-		q := queued{Choice: choiceOf(e), request: e.Request()}
-		if of, _, _ := number(e.Request()); of == 0 {
-			q.state = r.judgeSingle(e, q.Choice)
-		}
-		r.queued = append(r.queued, q)
-	case trace.BalancerChose, trace.BalancerDone:
-		r.left = queued{}
-		for _, q := range r.queued {
-			if q.request == e.Request() {
-				r.left = q
-			}
-		}
-		r.queued = slices.DeleteFunc(r.queued,
-			func(q queued) bool { return q.request == e.Request() })
-	}
-}
-
 // taken says whether requests of others than the round are in the queue: of the shards that they
 // take nobody has heard.
 func (r *rounds) taken(round int) bool {
@@ -305,34 +278,6 @@ func (r *rounds) choose(e *trace.Event) {
 // waiting is after how long a round that has heard from all shards waits for something; the
 // shortest interval of a balancer is longer.
 const waiting = int64(25 * time.Millisecond)
-
-// quiet is for how long nothing may have changed before a single chunk is chosen, which is
-// announced a little later.
-const quiet = int64(time.Millisecond)
-
-// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
-// optimisation): it goes to the shard that has least when it enters the queue. What is split while
-// it waits there has no part in that. It returns the state of that moment.
-func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) *balance.Round {
-	state := r.view(e.Node)
-	n := r.causes.of(e.Node)
-	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 ||
-		e.At-max(r.changed, n.faulted) < quiet ||
-		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
-		return state
-	}
-	r.takeBusy(state)
-	if wrong := state.Single(choice); wrong != "" {
-		r.report(policyRule, verdict.Violation{
-			Signature: notOfPolicy,
-			NS:        e.NS,
-			Broke: fmt.Sprintf("%s moves the chunk at %s from %s to %s, and %s",
-				e.Request(), r.show(choice.Min), choice.From, choice.To, wrong),
-			Because: []string{"nothing was changed just before it was chosen"},
-		})
-	}
-	return state
-}
 
 // takeBusy has the shards of requests that have not ended be busy.
 func (r *rounds) takeBusy(state *balance.Round) {

@@ -169,30 +169,3 @@ func (s *slice) recordsOf(i int) {
 			e.Session() == of.Session()
 	})
 }
-
-// notBrought says of a document that the new owner lacks, or has in another state, that no answer
-// brought it to the recipient of a migration; empty where one did, or nothing was asked.
-func (s *slice) notBrought(t *turn) string {
-	if t.migration == "" || t.lacks == 0 {
-		return ""
-	}
-	asked := 0
-	for i := range s.events[:t.at] {
-		x := &s.events[i]
-		if x.Kind != trace.Exchanged || ofMigration(x) != t.migration ||
-			x.Asked() != "MigrateClone" && x.Asked() != "TransferMods" {
-			continue
-		}
-		asked++
-		if slices.ContainsFunc(s.brought(x), func(c trace.Carried) bool {
-			return c.DocID == t.doc.id && c.Hash == t.lacks
-		}) {
-			return ""
-		}
-	}
-	if asked == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; none of %s to MigrateClone and TransferMods brought it",
-		counted(asked, "answer"))
-}

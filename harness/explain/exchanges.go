@@ -228,43 +228,9 @@ func (s *slice) nsOf(e *trace.Event) string {
 	return e.NS
 }
 
-// handoversTold is how many requests are told by which session history came over.
-const handoversTold = 3
-
-// handovers follows the requests by which the migrations of the slice hand session history over:
-// those that bring some, or else the first.
-func (s *slice) handovers() {
-	var all, brings []int
-	for i := range s.events[:min(s.horizon+1, len(s.events))] {
-		x := &s.events[i]
-		asked, answer := x.Said()
-		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(x)] {
-			continue
-		}
-		all = append(all, i)
-		if !strings.Contains(asked+answer, "Stmts (0)") {
-			brings = append(brings, i)
-		}
-	}
-	if len(brings) == 0 {
-		brings = all[:min(1, len(all))]
-	}
-	for _, i := range brings[max(0, len(brings)-handoversTold):] {
-		s.choose(i, Close)
-	}
-}
-
 // namesStatement says whether the contradiction names the transaction of a statement.
 func (s *slice) namesStatement(e *trace.Event) bool {
 	return namesIt(s.about.Text, fmt.Sprintf("transaction %d of session %s", e.Txn(), e.Session()))
-}
-
-// handedBy is the migration, or the movePrimary, for which session history is handed over.
-func handedBy(x *trace.Event) string {
-	if move, is := x.Argument("Move"); is {
-		return move
-	}
-	return ofMigration(x)
 }
 
 // concern says whether what happens in an event may be done for the request of an exchange.
@@ -354,25 +320,4 @@ func (s *slice) plain(i int) bool {
 	return s.ownVersion(i) == "; the shard's own is "+attached &&
 		strings.HasPrefix(answer, "n ") && !strings.Contains(answer, "before") &&
 		detour(x.Passed())+s.repeated(i) == ""
-}
-
-// carriers follows the answers that brought a document to the recipient of a migration of the
-// slice.
-func (s *slice) carriers() {
-	for i := range s.events[:min(s.horizon+1, len(s.events))] {
-		x := &s.events[i]
-		if len(s.brought(x)) > 0 && s.done["migration "+ofMigration(x)] {
-			s.choose(i, Close)
-		}
-	}
-}
-
-// brought are the documents of the contradiction that an answer brings.
-func (s *slice) brought(x *trace.Event) (all []trace.Carried) {
-	for _, c := range x.Carried() {
-		if slices.ContainsFunc(s.docs, func(d document) bool { return d.id == c.DocID }) {
-			all = append(all, c)
-		}
-	}
-	return all
 }

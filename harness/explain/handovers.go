@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// What one party holds and another must learn is handed over by requests: changes to documents by
-// TransferMods, what a range deletion is to do by RangeTaskOp. Where the hand-over is in question,
-// the requests that could have carried it are told, with what their server did meanwhile.
+// What one party holds and another must learn is handed over by requests: documents by MigrateClone
+// and TransferMods, the history of sessions by NextSessionMods, what a range deletion is to do by
+// RangeTaskOp. Where the hand-over is in question, the requests that carried it, or could have, are
+// told, with what their server did meanwhile.
 
 // fetches follows, for a document that its recipient lacks, the requests for changes that could
 // have brought its last state: the one that the donor was at when it was written, and the next.
@@ -71,8 +70,6 @@ func (s *slice) fetchedText(i int) string {
 	}
 	return text
 }
-
-func rounded(at int64) string { return time.Duration(at).Round(roundedTo).String() }
 
 // taskRequests follows the requests of a migration about a range deletion on the other side, and
 // what its server changed of its tasks while it was at them.
@@ -134,64 +131,84 @@ func (s *slice) tasksText(i int) string {
 	return "; of the tasks of " + setOf(x.Node) + " for this range, " + strings.Join(texts, ", and ")
 }
 
-// participation tells the steps that shards took for a change of the catalog by an operation on a
-// collection: before it and after, by what they were asked.
-func (s *slice) participation(i int) []Moment {
-	e := &s.events[i]
-	if e.Kind != trace.CatalogWritten || movedBy(e) != "" || s.chosen[i] == 0 || len(s.docs) == 0 {
-		return nil
-	}
-	operation := s.operationAt(e)
-	if operation == "" || !s.once("operation "+operation+e.NS) {
-		return nil
-	}
-	var before, after []string
-	for j := range s.events[:min(s.horizon+1, len(s.events))] {
-		x := &s.events[j]
-		if of, _ := x.Argument("Operation"); of != operation || x.NS != e.NS {
-			continue
-		}
-		step, _ := x.Argument("Step")
-		text := fmt.Sprintf("%s %s", x.Node, step)
-		if _, answer := x.Said(); answer != "Done" {
-			text += " (" + answer + ")"
-		}
-		switch {
-		case x.At <= e.At:
-			before = append(before, text)
-		case !slices.Contains(before, text) && !slices.Contains(after, text):
-			after = append(after, text)
-		}
-	}
-	if len(before) == 0 {
-		return nil
-	}
-	return []Moment{{
-		At: e.At, Weight: Telling,
-		Text: fmt.Sprintf("for %s of %s, the config server has asked for these steps before: %s; "+
-			"and for these afterwards: %s", e.Why(), e.NS, listed(before), listed(after)),
-	}}
-}
-
-func listed(all []string) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, ", ")
-}
-
-// operationAt is the operation on a collection that a write of the catalog is for: the last one
-// that shards were asked for a step of; empty when there is none.
-func (s *slice) operationAt(of *trace.Event) (operation string) {
-	for i := range s.events {
+// carriers follows the answers that brought a document to the recipient of a migration of the
+// slice.
+func (s *slice) carriers() {
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
 		x := &s.events[i]
-		id, numbered := x.Argument("Operation")
-		if !numbered || x.Kind != trace.Exchanged || x.NS != of.NS || setOf(x.Peer) != model.Config {
-			continue
-		}
-		if x.Arrived() <= of.At {
-			operation = id
+		if len(s.brought(x)) > 0 && s.done["migration "+ofMigration(x)] {
+			s.choose(i, Close)
 		}
 	}
-	return operation
+}
+
+// brought are the documents of the contradiction that an answer brings.
+func (s *slice) brought(x *trace.Event) (all []trace.Carried) {
+	for _, c := range x.Carried() {
+		if slices.ContainsFunc(s.docs, func(d document) bool { return d.id == c.DocID }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// notBrought says of a document that the new owner lacks, or has in another state, that no answer
+// brought it to the recipient of a migration; empty where one did, or nothing was asked.
+func (s *slice) notBrought(t *turn) string {
+	if t.migration == "" || t.lacks == 0 {
+		return ""
+	}
+	asked := 0
+	for i := range s.events[:t.at] {
+		x := &s.events[i]
+		if x.Kind != trace.Exchanged || ofMigration(x) != t.migration ||
+			x.Asked() != "MigrateClone" && x.Asked() != "TransferMods" {
+			continue
+		}
+		asked++
+		if slices.ContainsFunc(s.brought(x), func(c trace.Carried) bool {
+			return c.DocID == t.doc.id && c.Hash == t.lacks
+		}) {
+			return ""
+		}
+	}
+	if asked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; none of %s to MigrateClone and TransferMods brought it",
+		counted(asked, "answer"))
+}
+
+// handoversTold is how many requests are told by which session history came over.
+const handoversTold = 3
+
+// handovers follows the requests by which the migrations of the slice hand session history over:
+// those that bring some, or else the first.
+func (s *slice) handovers() {
+	var all, brings []int
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		x := &s.events[i]
+		asked, answer := x.Said()
+		if !strings.Contains(x.Asked(), "Session") || !s.done["migration "+handedBy(x)] {
+			continue
+		}
+		all = append(all, i)
+		if !strings.Contains(asked+answer, "Stmts (0)") {
+			brings = append(brings, i)
+		}
+	}
+	if len(brings) == 0 {
+		brings = all[:min(1, len(all))]
+	}
+	for _, i := range brings[max(0, len(brings)-handoversTold):] {
+		s.choose(i, Close)
+	}
+}
+
+// handedBy is the migration, or the movePrimary, for which session history is handed over.
+func handedBy(x *trace.Event) string {
+	if move, is := x.Argument("Move"); is {
+		return move
+	}
+	return ofMigration(x)
 }

@@ -177,7 +177,7 @@ func momentLine(m *Moment) string {
 	return fmt.Sprintf(timeColumn+"%s", timeText(m), m.Text)
 }
 
-func timeText(m *Moment) string { return time.Duration(m.At).Round(roundedTo).String() }
+func timeText(m *Moment) string { return rounded(m.At) }
 
 // then stands in place of a time that is the same as in the line before: virtual time often stands
 // still while one thing leads to the next.

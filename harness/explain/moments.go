@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,7 +175,7 @@ func (s *slice) placement(e *trace.Event) string {
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + s.hashes(e) + s.handedOver(e)
+	return text + s.shardKeys(e) + s.handedOver(e)
 }
 
 // handedOver is how much session history came with a migration, where that is in question.
@@ -192,21 +193,24 @@ func (s *slice) handedOver(e *trace.Event) string {
 	return fmt.Sprintf(", with %s of session history", counted(statements, "statement"))
 }
 
-// hashes are the shard keys of the documents that lie in the chunks, where the documents are known
-// by another key.
-func (s *slice) hashes(e *trace.Event) (text string) {
-	told := 0
+// shardKeys are the shard keys of the documents that lie in the chunks, where the documents are
+// known by another key.
+func (s *slice) shardKeys(e *trace.Event) (text string) {
+	names := map[string][]string{}
 	for _, d := range s.docs {
-		if d.ns == e.NS && d.key != d.id && d.id != "" && told < hashesTold {
-			text += fmt.Sprintf(" (the shard key of %s is %s)", documentName(d), key.Key(d.key))
-			told++
+		if d.ns == e.NS && d.key != d.id && d.id != "" {
+			names[d.key] = append(names[d.key], documentName(d))
 		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(names)) {
+		text += fmt.Sprintf(" (shard key %s: %s)", key.Key(k),
+			strings.Join(FirstLines(names[k], documentsTold), ", "))
 	}
 	return text
 }
 
-// hashesTold is how many shard keys are told.
-const hashesTold = 2
+// documentsTold is how many documents of one shard key are named.
+const documentsTold = 9
 
 // counts tells what a majority of the config server has made to count.
 func (s *slice) counts(i int) string {

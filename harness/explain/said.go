@@ -38,7 +38,7 @@ func (s *slice) exchange(i int) []Moment {
 	case !lasted:
 		m.Text += " → " + answer
 	case len(answer) <= shortAnswer || m.Weight < Close:
-		m.Text += fmt.Sprintf(" → %s at %s", answer, time.Duration(x.At).Round(roundedTo))
+		m.Text += fmt.Sprintf(" → %s at %s", answer, rounded(x.At))
 	default:
 		return []Moment{m, {
 			At: x.At, Weight: m.Weight, answer: true,
@@ -95,7 +95,7 @@ func (s *slice) staleCommit(i int) string {
 		return ""
 	}
 	return fmt.Sprintf(", for a request of %s at %s that names version %s of the chunk, which had %s",
-		x.Peer, time.Duration(x.Arrived()).Round(roundedTo), named, was)
+		x.Peer, rounded(x.Arrived()), named, was)
 }
 
 // shortAnswer is how long an answer may be that is told with its request although it came later.
@@ -103,6 +103,9 @@ const shortAnswer = 30
 
 // roundedTo is how exactly times are told.
 const roundedTo = 10 * time.Microsecond
+
+// rounded is a virtual time as it is told.
+func rounded(at int64) string { return time.Duration(at).Round(roundedTo).String() }
 
 // ownVersion is the placement that a shard had itself when a request with one, or without, came,
 // and the last that it had before it answered.
@@ -128,7 +131,7 @@ func (s *slice) ownVersion(i int) string {
 		return "; the shard's own is " + was
 	}
 	return fmt.Sprintf("; the shard's own is %s, and %s since %s",
-		was, is, time.Duration(since).Round(roundedTo))
+		was, is, rounded(since))
 }
 
 // believed is the version that a node has from an event on.
@@ -226,7 +229,7 @@ func (s *slice) late(i int) string {
 		return ""
 	}
 	return fmt.Sprintf(", although operation %s had ended there at %s", operation,
-		time.Duration(s.events[at].At).Round(roundedTo))
+		rounded(s.events[at].At))
 }
 
 // joinRepeats makes one moment of exchanges that are the same, answer and all, with nothing told
@@ -242,7 +245,7 @@ func joinRepeats(all []Moment) (out []Moment) {
 		if last.repeats == nil {
 			last.first = last.Text
 		}
-		last.repeats = append(last.repeats, time.Duration(m.At).Round(roundedTo).String())
+		last.repeats = append(last.repeats, rounded(m.At))
 		last.Weight = max(last.Weight, m.Weight)
 		last.Text = last.first + ", and again at " +
 			strings.Join(FirstLines(last.repeats, repeatsTold), ", ")

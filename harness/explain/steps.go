@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -80,6 +80,68 @@ func (s *slice) committingSteps() (all []Moment) {
 		}
 	}
 	return all
+}
+
+// participation tells the steps that shards took for a change of the catalog by an operation on a
+// collection: before it and after, by what they were asked.
+func (s *slice) participation(i int) []Moment {
+	e := &s.events[i]
+	if e.Kind != trace.CatalogWritten || movedBy(e) != "" || s.chosen[i] == 0 || len(s.docs) == 0 {
+		return nil
+	}
+	operation := s.operationAt(e)
+	if operation == "" || !s.once("operation "+operation+e.NS) {
+		return nil
+	}
+	var before, after []string
+	for j := range s.events[:min(s.horizon+1, len(s.events))] {
+		x := &s.events[j]
+		if of, _ := x.Argument("Operation"); of != operation || x.NS != e.NS {
+			continue
+		}
+		step, _ := x.Argument("Step")
+		text := fmt.Sprintf("%s %s", x.Node, step)
+		if _, answer := x.Said(); answer != "Done" {
+			text += " (" + answer + ")"
+		}
+		switch {
+		case x.At <= e.At:
+			before = append(before, text)
+		case !slices.Contains(before, text) && !slices.Contains(after, text):
+			after = append(after, text)
+		}
+	}
+	if len(before) == 0 {
+		return nil
+	}
+	return []Moment{{
+		At: e.At, Weight: Telling,
+		Text: fmt.Sprintf("for %s of %s, the config server has asked for these steps before: %s; "+
+			"and for these afterwards: %s", e.Why(), e.NS, listed(before), listed(after)),
+	}}
+}
+
+func listed(all []string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// operationAt is the operation on a collection that a write of the catalog is for: the last one
+// that shards were asked for a step of; empty when there is none.
+func (s *slice) operationAt(of *trace.Event) (operation string) {
+	for i := range s.events {
+		x := &s.events[i]
+		id, numbered := x.Argument("Operation")
+		if !numbered || x.Kind != trace.Exchanged || x.NS != of.NS || setOf(x.Peer) != model.Config {
+			continue
+		}
+		if x.Arrived() <= of.At {
+			operation = id
+		}
+	}
+	return operation
 }
 
 // stepNames are the sites of one role by what they have in common: a step may pass several, which
@@ -213,7 +275,7 @@ func sites(way []trace.Passage) string {
 	for i, p := range way {
 		text := p.Site
 		if i == 0 || p.At-way[i-1].At >= int64(roundedTo) {
-			text += " at " + time.Duration(p.At).Round(roundedTo).String()
+			text += " at " + rounded(p.At)
 		}
 		all = append(all, text)
 	}
@@ -233,7 +295,7 @@ func detour(way []trace.Passage) string {
 		case slices.Contains(seen, p.Site):
 			again = true
 			seen = nil
-			text += fmt.Sprintf("; at %s again ", time.Duration(p.At).Round(roundedTo))
+			text += fmt.Sprintf("; at %s again ", rounded(p.At))
 		case n > 0:
 			text += ", "
 		}

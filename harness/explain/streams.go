@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -93,5 +92,5 @@ func (s *slice) answeredTo(op *histories.Op, b *histories.ChangeBatch) string {
 		return ""
 	}
 	return fmt.Sprintf("; when %s gave it, at %s, it had been answered by %s", at.Node,
-		time.Duration(at.At).Round(roundedTo), strings.Join(all, ", by "))
+		rounded(at.At), strings.Join(all, ", by "))
 }
