@@ -55,11 +55,7 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
 			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
-		if isDatabase(e.NS) {
-			return databaseBelief(e)
-		}
-		return fmt.Sprintf("%s installs metadata %s: it owns %s",
-			e.Node, e.Version(), rangeTexts(e.Chunks))
+		return fmt.Sprintf("%s installs metadata %s: %s", e.Node, e.Version(), beliefText(e))
 	case trace.MetadataCleared:
 		return fmt.Sprintf("%s clears its metadata of %s", e.Node, e.NS)
 	case trace.Majority:
@@ -170,14 +166,15 @@ func primaryText(e *trace.Event) string {
 		e.NS, c.Shard, c.Major, c.Minor)
 }
 
-// databaseBelief is what a node has learnt of a database.
-func databaseBelief(e *trace.Event) string {
-	if len(e.Chunks) == 0 {
-		return fmt.Sprintf("%s installs metadata %s: its shard is not the primary shard of database %s",
-			e.Node, e.Version(), e.NS)
+// beliefText is what a node has learnt that its shard owns, or is for a database.
+func beliefText(e *trace.Event) string {
+	switch {
+	case !isDatabase(e.NS):
+		return "it owns " + rangeTexts(e.Chunks)
+	case len(e.Chunks) == 0:
+		return "its shard is not the primary shard of database " + e.NS
 	}
-	return fmt.Sprintf("%s installs metadata %s: its shard is the primary shard of database %s",
-		e.Node, e.Version(), e.NS)
+	return "its shard is the primary shard of database " + e.NS
 }
 
 // chanceText tells what chance did to a message, or to a node at a place.
