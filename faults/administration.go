@@ -73,7 +73,7 @@ func drawLateAdministration(d *Draw) scenario.Fault {
 		Target: "config.primary>*",
 		Args: []scenario.Setting{
 			setting("messages", message),
-			setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut")),
+			setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut", "again")),
 		},
 	}
 	switch {

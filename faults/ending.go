@@ -10,8 +10,8 @@ import (
 )
 
 var endingArg = wordArg("ending", "how its work ends: it crashes, steps down, is cut off from its "+
-	"replica set until another leads, or its next step fails",
-	"crash", "stepdown", "cut", "error")
+	"replica set until another leads, is deposed and elected again, or its next step fails",
+	"crash", "stepdown", "cut", "again", "error")
 
 // cutTime is how long a node is cut off from its replica set at most: longer than any election
 // takes. Every cutStep it is asked whether another leads.
@@ -31,6 +31,8 @@ func (c *Case) end(id env.NodeID) {
 				without(d.roles.members(setOf(id), d.nodes, len(d.nodes)), []env.NodeID{id}), true)
 			d.healOnceLed(id, heal, d.world.Now().Add(cutTime))
 		})
+	case "again":
+		d.soon(func() { d.electedAgain(id, id, d.world.Now().Add(againTime)) })
 	case "error":
 		d.next = append(d.next, &interception{target: string(id), roles: migration,
 			take: func(h *Hit, a *Action) {
@@ -48,6 +50,35 @@ func (d *Driver) healOnceLed(id env.NodeID, heal func(), ends env.Time) {
 		return
 	}
 	d.world.At(d.world.Now().Add(cutStep), func() { d.healOnceLed(id, heal, ends) })
+}
+
+// againTime is how long it may take until a deposed node leads again; every againStep somebody
+// tries, which is enough time to hear of an election and to get what the new leader has.
+const againTime, againStep = 1200 * time.Millisecond, 60 * time.Millisecond
+
+// electedAgain has another member of its set take over from a node that leads, and then the node
+// from that one. It lives all the time: what its old term has left in its memory, such as a request
+// that it serves, is there in its new term. From is who led last, before anybody tried.
+func (d *Driver) electedAgain(id, from env.NodeID, ends env.Time) {
+	set := setOf(id)
+	leads := d.roles.leader[set]
+	switch {
+	case d.ended || d.world.Now() >= ends || leads == id && from != id:
+		return
+	case leads == id:
+		for _, other := range d.roles.members(set, d.nodes, len(d.nodes)) {
+			if other != id && d.world.Up(other) {
+				d.world.TakeOver(other)
+				break
+			}
+		}
+	default:
+		from = leads
+		if d.world.Up(id) {
+			d.world.TakeOver(id)
+		}
+	}
+	d.world.At(d.world.Now().Add(againStep), func() { d.electedAgain(id, from, ends) })
 }
 
 func (d *Driver) soon(do func()) {

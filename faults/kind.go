@@ -147,6 +147,8 @@ type World interface {
 	Restart(node env.NodeID)
 	// StepDown asks the node to hand its primacy over gracefully.
 	StepDown(node env.NodeID)
+	// TakeOver has the node try to lead its set at once, although another one leads.
+	TakeOver(node env.NodeID)
 	// Interrupt fails every wait of the node's tasks whose names match: those that serve a request
 	// have its name.
 	Interrupt(node env.NodeID, match func(task string) bool, err error)

@@ -32,7 +32,7 @@ var _ = declare(210, Kind{
 			Target: senderOf(message) + ".primary>*",
 			Args: []scenario.Setting{
 				setting("messages", message),
-				setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut")),
+				setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut", "again")),
 			},
 		}
 		f.For, f.Until = d.outlasting()

@@ -53,8 +53,11 @@ func drawStaleTask(d *Draw) scenario.Fault {
 	f := scenario.Fault{When: d.pass("site", role)}
 	f.When.After = 0
 	f.For, f.Until = d.outlasting()
-	party, ending := "donor.primary", d.one("ending", "crash", "crash", "stepdown", "error")
+	party := "donor.primary"
+	ending := d.one("ending", "crash", "crash", "stepdown", "again", "error")
 	switch role {
+	case failpoint.Recipient, failpoint.Session, failpoint.Config:
+		party = d.one("party of "+string(role), "donor.primary", "donor.primary", "self")
 	case failpoint.Donor:
 		party = d.one("party", "recipient.primary", "config.primary", "self")
 	case failpoint.Request:
@@ -64,7 +67,7 @@ func drawStaleTask(d *Draw) scenario.Fault {
 			1500*time.Millisecond), nil
 	}
 	if party == "self" {
-		ending = d.one("own ending", "cut", "cut", "stepdown")
+		ending = d.one("own ending", "cut", "again", "again", "stepdown")
 	}
 	f.Args = []scenario.Setting{setting("party", party), setting("ending", ending)}
 	return f

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
@@ -14,7 +15,7 @@ import (
 // operations that holds while no fault slows a disk.
 type faultWorld struct {
 	world    *sim.World
-	stepDown func(env.NodeID)
+	failover target.Failover
 	diskTail sim.Probability
 }
 
@@ -24,7 +25,8 @@ func (p *faultWorld) Nodes() []env.NodeID      { return p.world.Nodes() }
 func (p *faultWorld) Up(node env.NodeID) bool  { return p.world.Up(node) }
 func (p *faultWorld) Crash(node env.NodeID)    { p.world.Crash(node) }
 func (p *faultWorld) Restart(node env.NodeID)  { p.world.Restart(node) }
-func (p *faultWorld) StepDown(node env.NodeID) { p.stepDown(node) }
+func (p *faultWorld) StepDown(node env.NodeID) { p.failover.HandOver(node) }
+func (p *faultWorld) TakeOver(node env.NodeID) { p.failover.TakeOver(node) }
 func (p *faultWorld) Emit(e *trace.Event)      { p.world.Emit(e) }
 
 func (p *faultWorld) Choose(kind, site string, n int) int {

@@ -31,7 +31,7 @@ func (in *injector) start(r *run) {
 	in.world = r.world
 	p := &faultWorld{
 		world:    r.world,
-		stepDown: r.stepDown,
+		failover: r.failover(),
 		diskTail: sim.Probability(r.conditions.diskTail),
 	}
 	in.driver.Start(p, r.base)
@@ -111,9 +111,15 @@ func setOf(id env.NodeID) string {
 	return set
 }
 
-// stepDown has a node hand over, if it leads and the system knows how.
-func (r *run) stepDown(id env.NodeID) {
+// failover is how the system changes who leads; nothing happens in one that does not know how.
+func (r *run) failover() target.Failover {
 	if f, ok := r.system.(target.Failover); ok {
-		f.HandOver(id, target.Graceful)
+		return f
 	}
+	return noFailover{}
 }
+
+type noFailover struct{}
+
+func (noFailover) HandOver(env.NodeID) {}
+func (noFailover) TakeOver(env.NodeID) {}

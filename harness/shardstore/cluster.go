@@ -198,9 +198,8 @@ func (c *cluster) Linger() time.Duration { return 2 * c.settings.AttemptTimeout 
 // ClusterTime is the newest cluster time that a replica set has given to an entry.
 func (c *cluster) ClusterTime() uint64 { return uint64(c.Time()) }
 
-// HandOver asks a member to step down from its own machine, as an operator with a shell would. Both
-// ways are a stepdown that looks for a successor.
-func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
+// HandOver asks a member to step down from its own machine, as an operator with a shell would.
+func (c *cluster) HandOver(id env.NodeID) {
 	m, node := c.Member(id), c.world.Node(id)
 	if m == nil || node == nil || !m.Leading() {
 		return
@@ -211,6 +210,13 @@ func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
 		_ = m.StepDown(t)
 		over()
 	})
+}
+
+// TakeOver has a member campaign.
+func (c *cluster) TakeOver(id env.NodeID) {
+	if m, node := c.Member(id), c.world.Node(id); m != nil && node != nil {
+		node.Spawn(nil, "operator has it lead", func(env.Task) { m.TakeOver() })
+	}
 }
 
 // operatorConnection is from where operators give commands: the config server, the shards and a

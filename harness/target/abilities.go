@@ -71,19 +71,13 @@ type Prober interface {
 
 // Failover is a System in which one node of a set leads and can hand over.
 type Failover interface {
-	// HandOver has a leader hand over: graceful to a successor that has everything, or forced to
-	// any. It does nothing on a node that does not lead.
-	HandOver(id env.NodeID, how HandOver)
+	// HandOver has a leader hand over to a successor that has everything. It does nothing on a node
+	// that does not lead.
+	HandOver(id env.NodeID)
+	// TakeOver has a node try to lead its set at once, although another one leads, which keeps
+	// running and hears of it. It does nothing on a node that leads.
+	TakeOver(id env.NodeID)
 }
-
-// HandOver is how a leader hands over.
-type HandOver uint8
-
-// The ways to hand over. A system that has no forced one hands over gracefully.
-const (
-	Graceful HandOver = iota
-	Forced
-)
 
 // ChangeStreams is a System whose changes can be read as they happen.
 type ChangeStreams interface {
