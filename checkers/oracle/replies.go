@@ -55,11 +55,13 @@ var lastingRule = verdict.Checker{
 	Promise: "A server answers other servers and operators only by what a majority of its replica " +
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
 		"when the request arrived. A new primary has others do nothing until a majority has the " +
-		"first entry of its term.",
+		"first entry of its term, and none takes the next step of an operation before a majority " +
+		"has its record.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
 		askedEarly:      "a new primary acted on what may yet be undone",
+		askedUnkept:     "a primary had others act on what may yet be undone",
 	},
 }
 
@@ -69,6 +71,7 @@ const (
 	answeredEarly   verdict.Signature = "answered-before-majority"
 	answeredDeposed verdict.Signature = "answered-when-deposed"
 	askedEarly      verdict.Signature = "asked-before-majority"
+	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
@@ -93,6 +96,17 @@ func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64, newest str
 		Because: []string{
 			"a majority of its set was in a later term before the request arrived" + newest,
 		},
+	}, o.step)
+}
+
+// AskedUnkept reports a request that goes by what its sender wrote and no majority of its set has:
+// after a failover nobody there knows why others have done it.
+func (o *Oracle) AskedUnkept(node, request, ns, lacking string) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: askedUnkept, NS: ns,
+		Broke: fmt.Sprintf("%s sends %s, which goes by what no majority of its set has",
+			node, request),
+		Because: []string{lacking},
 	}, o.step)
 }
 

@@ -89,6 +89,7 @@ var backgroundFaults = []knob{
 	{"sim.net.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.net.lossPerMillion", []string{"0", "0", "300", "3000"}},
 	{"sim.net.duplicatePerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.net.lateCopiesPerMillion", []string{"0", "0", "20000", "100000"}},
 	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},

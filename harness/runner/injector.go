@@ -2,6 +2,7 @@ package runner
 
 import (
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/terms"
@@ -74,6 +75,9 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 		repeatable := func(m *sim.Message) bool { return r.about.Messages.Repeatable(m.Class) }
 		in.add(sim.Rule{Match: repeatable, Duplicate: sim.Probability(c.duplicate)})
 	}
+	if c.lateCopies > 0 {
+		in.copyLate(r, sim.Probability(c.lateCopies))
+	}
 	if c.chains > 0 {
 		// Replication keeps its pace.
 		between := func(m *sim.Message) bool { return setOf(m.From) != setOf(m.To) }
@@ -90,6 +94,27 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 			r.world.SetDiskSlowness(n.ID, 1, p.diskTail)
 		}
 	}
+}
+
+// A copy comes up to latest after its message. The first few messages of a kind on a link have the
+// full odds, later ones few, so that what is sent once in a run is copied as often as what is sent
+// all the time.
+const (
+	latest    = 3 * time.Second
+	first     = 3
+	laterOdds = 32
+)
+
+// copyLate has messages come once more when their sender has long gone on.
+func (in *injector) copyLate(r *run, odds sim.Probability) {
+	late := sim.Fate{Spread: latest}
+	among := func(early bool) func(*sim.Message) bool {
+		return func(m *sim.Message) bool {
+			return !m.Reply && (m.Nth <= first) == early && r.about.Messages.Repeatable(m.Class)
+		}
+	}
+	in.add(sim.Rule{Match: among(true), Fate: late, Duplicate: odds})
+	in.add(sim.Rule{Match: among(false), Fate: late, Duplicate: odds / laterOdds})
 }
 
 // siteOdds are the odds of each failpoint at which something happens there in so many of a million

@@ -19,7 +19,7 @@ type conditions struct {
 	latency, jitter time.Duration
 	// tail and diskTail are the share of slow messages and disk operations in parts per million,
 	// tailDelay and diskDelay what they take longer at most.
-	tail, diskTail, loss, duplicate int
+	tail, diskTail, loss, duplicate, lateCopies int
 	tailDelay, diskDelay            time.Duration
 	// chains is the share of chains of messages that are slow, demotions that of messages at which
 	// one becomes so, in parts per million, and chainDelay what such a message takes longer at
@@ -89,6 +89,12 @@ var worldSettings = []condition{
 		"sim.net.duplicatePerMillion",
 		"how many messages between servers in a million are duplicated", nil,
 		func(c *conditions) *int { return &c.duplicate },
+	},
+	{
+		"sim.net.lateCopiesPerMillion",
+		"how many of the first messages of a kind between two servers in a million come once more, " +
+			"up to seconds later; later ones more rarely", nil,
+		func(c *conditions) *int { return &c.lateCopies },
 	},
 	{
 		"sim.net.slowChainsPerMillion", "how many chains of messages in a million are slow", nil,

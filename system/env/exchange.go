@@ -15,7 +15,8 @@ type Exchange struct {
 	Began                 Time
 	// Mark is what a judge of the answer has set when the request arrived. The world only keeps it.
 	Mark Mark
-	// Wrote is the newest entry of the server's log that the task wrote which answered, 0 for none.
+	// Wrote is the newest entry of its server's log that the task wrote which answers, or which asks
+	// while Sent is set; 0 for none.
 	Wrote uint64
 }
 

@@ -51,6 +51,7 @@ const (
 const (
 	latencyKind     = "net.latency"
 	copyLatencyKind = "net.duplicateLatency"
+	latenessKind    = "net.duplicateLateness"
 	diskLatencyKind = "disk.latency"
 	yieldKind       = "task.yield"
 )

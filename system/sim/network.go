@@ -77,7 +77,7 @@ type channel struct {
 }
 
 type linkFaults struct {
-	copied, loss, duplicate, reply, tail, chain, demotion question
+	copied, lateness, loss, duplicate, reply, tail, chain, demotion question
 	// placed is set once the chain has its place among the others, and lag is what its messages
 	// take longer.
 	placed bool
@@ -88,6 +88,7 @@ func (ch *channel) fault() *linkFaults {
 	if ch.faults == nil {
 		ch.faults = &linkFaults{
 			copied:    ch.ask(copyLatencyKind),
+			lateness:  ch.ask(latenessKind),
 			loss:      ch.ask(Loss),
 			duplicate: ch.ask(Duplicate),
 			reply:     ch.ask(LoseReply),
@@ -231,9 +232,23 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
-		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()),
-			eventSlot{packet: again})
+		d += f.Later + w.lateness(p, f.Spread) + w.travel(p, &p.channel.fault().copied)
+		w.agenda.add(w.now.Add(d+l.to.service()), eventSlot{packet: again})
 	}
+}
+
+// halvings is how often the lateness of a copy is halved at most.
+const halvings = 10
+
+// lateness is how much later the copy of a packet sets out, of a spread.
+func (w *World) lateness(p *packet, spread time.Duration) time.Duration {
+	if spread == 0 {
+		return 0
+	}
+	const steps = 1 << halvings
+	n := w.gate.pick(&p.channel.fault().lateness, p.nth, halvings*steps)
+	most := spread >> (n / steps)
+	return most/2 + most/2*time.Duration(n%steps)/steps
 }
 
 // keepCopy has the rule hold a copy of the packet.

@@ -24,8 +24,9 @@ type Message struct {
 type Fate struct {
 	Drop, LoseReply, Duplicate bool
 	Delay                      time.Duration
-	// Later is how long after the first the copy of a duplicate sets out.
-	Later time.Duration
+	// Later is how long after the first the copy of a duplicate sets out; Spread is by how much more
+	// at most, each halving of that being as likely.
+	Later, Spread time.Duration
 	hold  *installedRule
 }
 
@@ -203,7 +204,7 @@ func (w *World) applyRules(p *packet, odds *messageOdds) (f Fate) {
 		f.LoseReply = f.LoseReply || r.Fate.LoseReply
 		f.Duplicate = f.Duplicate || r.Fate.Duplicate
 		f.Delay += r.Fate.Delay
-		f.Later = max(f.Later, r.Fate.Later)
+		f.Later, f.Spread = max(f.Later, r.Fate.Later), max(f.Spread, r.Fate.Spread)
 		if r.Hold && f.hold == nil {
 			f.hold = r
 		}

@@ -76,7 +76,14 @@ var _ env.Task = (*task)(nil)
 
 func (t *task) Node() env.Node { return t.node }
 
-func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.Scope(), name, fn) }
+// Spawn starts a task that goes by what this one has written.
+func (t *task) Spawn(name string, fn func(env.Task)) {
+	wrote := t.Written()
+	t.node.Spawn(t.Scope(), name, func(part env.Task) {
+		part.Wrote(wrote)
+		fn(part)
+	})
+}
 
 // Run implements coroutine.Body.
 func (t *task) Run() {
@@ -226,6 +233,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	began := t.node.world.now
 	t.witness(env.Exchange{
 		From: t.node.machine.id, To: to, Request: req, Began: began, Sent: true,
+		Wrote: t.Written(),
 	})
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)

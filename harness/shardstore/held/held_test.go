@@ -1,4 +1,4 @@
-package shardstore
+package held
 
 import (
 	"strings"
@@ -9,7 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -34,6 +36,17 @@ func TestLacked(t *testing.T) {
 	}
 	order := func(at int64) oplog.Op {
 		return document(shard.VersionNS, shard.MembershipID, bson.D{{Key: "at", Value: at}})
+	}
+	session := func(txn int64) oplog.Op {
+		return document(shard.SessionsNS, "s", bson.D{{Key: "txn", Value: txn}})
+	}
+	task := func(pending bool) oplog.Op {
+		return document(rangedel.Namespace, "m", bson.D{
+			{Key: "collectionUuid", Value: "u"}, {Key: "pending", Value: pending},
+		})
+	}
+	taskOp := func(op string) any {
+		return &command.RangeTaskOp{Migration: "m", UUID: "u", Op: op}
 	}
 	blocked := document(shard.SectionsNS, ns, nil)
 	made, gone := oplog.Op{Kind: oplog.Create, NS: ns}, oplog.Op{Kind: oplog.Drop, NS: ns}
@@ -64,23 +77,37 @@ func TestLacked(t *testing.T) {
 		}, nil, ""},
 		"joins later": {&command.ShardsvrJoinCluster{At: 5}, []oplog.Op{order(6)}, nil, ""},
 		"joins here":  {&command.ShardsvrJoinCluster{At: 5}, nil, []oplog.Op{order(5)}, "not 0.5"},
-		"a read":      {&command.Find{NS: ns}, nil, nil, ""},
+		"fenced":      {&command.AdvanceTxn{Lsid: "s", Txn: 4}, []oplog.Op{session(4)}, nil, ""},
+		"fenced here": {&command.AdvanceTxn{Lsid: "s", Txn: 4}, []oplog.Op{session(3)},
+			[]oplog.Op{session(4)}, "at transaction 3, not 4"},
+		"copy not fenced": {&command.DropClonedData{Lsid: "s", Txn: 4},
+			[]oplog.Op{session(4)}, nil, "not 5"},
+		"task kept":  {taskOp("delete"), []oplog.Op{task(false)}, nil, "still there"},
+		"task open":  {taskOp("ready"), []oplog.Op{task(true)}, nil, "waits for the outcome"},
+		"task ready": {taskOp("ready"), []oplog.Op{task(false)}, nil, ""},
+		"task of others": {&command.RangeTaskOp{Migration: "m", UUID: "v", Op: "delete"},
+			[]oplog.Op{task(true)}, nil, ""},
+		"counted":  {taskOp("orphans"), []oplog.Op{task(true)}, nil, ""},
+		"released": {&command.RecvChunkReleaseCritSec{Migration: "m"}, nil, nil, ""},
+		"not released": {&command.RecvChunkReleaseCritSec{Migration: "m"},
+			[]oplog.Op{document(migration.RecipientsNS, "m", nil)}, nil, "migration m on record"},
+		"a read": {&command.Find{NS: ns}, nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &held{store.New(), 0}
+			h := &Log{store.New(), 0}
 			index := uint64(0)
 			for _, ops := range [][]oplog.Op{c.majority, c.newer} {
 				for _, op := range ops {
 					index++
-					if err := h.store.Apply(index, []oplog.Op{op}); err != nil {
+					if err := h.Store.Apply(index, []oplog.Op{op}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if h.committed == 0 {
-					h.committed = uint64(len(c.majority))
+				if h.Committed == 0 {
+					h.Committed = uint64(len(c.majority))
 				}
 			}
-			_, _, lacking := lackedOf(c.asked, h)
+			_, lacking := h.Lacks(c.asked)
 			if lacking == "" != (c.lacking == "") || !strings.Contains(lacking, c.lacking) {
 				t.Errorf("%q, not %q", lacking, c.lacking)
 			}
