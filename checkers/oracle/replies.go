@@ -11,15 +11,31 @@ import (
 var repliesRule = verdict.Checker{
 	Name: "replies",
 	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
-		"flags, documents with their keys, the order and size of batches, and the operation time.",
+		"flags, documents with their keys, the order and size of batches, and the operation time. " +
+		"A write of which a server says that it was not executed has written nothing there.",
 	Signatures: verdict.Meanings{
-		wrongReply: "an answer says what no state of the data explains",
+		wrongReply:     "an answer says what no state of the data explains",
+		refusedWritten: "a server refused a write that it has in its log",
 	},
 }
 
 var _ = declare(114, repliesRule, func(*Oracle) hooks { return hooks{} })
 
-const wrongReply verdict.Signature = "reply-inconsistent"
+const (
+	wrongReply     verdict.Signature = "reply-inconsistent"
+	refusedWritten verdict.Signature = "refused-what-it-wrote"
+)
+
+// RefusedWritten reports a write that its server has logged at that index and refuses with a code
+// that stands for one that was certainly not executed.
+func (o *Oracle) RefusedWritten(node, request, ns, code string, index uint64) {
+	o.report(repliesRule, verdict.Violation{
+		Signature: refusedWritten, NS: ns,
+		Broke: fmt.Sprintf("%s refuses %s with %s, as if it had certainly not executed it",
+			node, request, code),
+		Because: []string{fmt.Sprintf("the request wrote entry %d of its log", index)},
+	}, o.step)
+}
 
 // Answered reports what is wrong with the answer to a client's operation, as clauses; none when it
 // may be so.

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
+	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -173,4 +175,24 @@ func (c *cluster) logsOf(id env.NodeID, committed uint64) string {
 	}
 	return fmt.Sprintf("the log reaches on %s; %s knows that a majority has it to index %d",
 		strings.Join(logs, ", on "), id, committed)
+}
+
+// refusal is the error of an answer, nil when it is none.
+func refusal(err error, said *rpc.Envelope) error {
+	if err == nil && said != nil && said.Err != nil {
+		return said.Err
+	}
+	return err
+}
+
+// refusedWrite has the oracle judge a refusal by which a router or a client takes a statement not
+// to have been executed, and sends it again.
+func (c *cluster) refusedWrite(x *env.Exchange, asked env.Message, err error) {
+	switch asked.(type) {
+	case *command.Insert, *command.Update, *command.Delete, *command.FindAndModify:
+		if x.Wrote > 0 && client.IsCertainRefusal(err) {
+			c.oracle.RefusedWritten(string(x.To), nameOf(asked), subject(asked),
+				string(errcode.Of(err)), x.Wrote)
+		}
+	}
 }

@@ -18,12 +18,16 @@ import (
 // Exchanged has the oracle judge whose documents an answer to a query has, and whether what a shard
 // says that it has done will last. Routers return what shards have returned to them.
 func (c *cluster) Exchanged(x *env.Exchange) {
-	if !x.Served || x.Err != nil {
+	if !x.Served {
 		return
 	}
 	asked, _ := x.Request.(*rpc.Envelope)
 	said, _ := x.Reply.(*rpc.Envelope)
-	if asked == nil || said == nil || said.Err != nil {
+	if asked == nil {
+		return
+	}
+	if err := refusal(x.Err, said); err != nil || said == nil {
+		c.refusedWrite(x, asked.Body, err)
 		return
 	}
 	c.lastingAnswer(x, asked.Body)

@@ -53,7 +53,7 @@ func (d *uncertainty) note(err error) {
 	switch {
 	case errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable):
 		d.lost = true
-	case !isCertainRefusal(err):
+	case !IsCertainRefusal(err):
 		d.executed = true
 	}
 }
@@ -80,8 +80,8 @@ func (d *uncertainty) failure(err error, retries int) Answer {
 	return a
 }
 
-// isCertainRefusal reports whether err says for certain that the attempt did not execute.
-func isCertainRefusal(err error) bool {
+// IsCertainRefusal reports whether err says for certain that the attempt did not execute.
+func IsCertainRefusal(err error) bool {
 	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound,
 		errcode.ImmutableField, errcode.NamespaceNotFound, errcode.CommandNotFound,
 		errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
