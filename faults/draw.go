@@ -107,7 +107,7 @@ func (d *Draw) passes(r failpoint.Role) int {
 	switch r {
 	case failpoint.Request, failpoint.Router:
 		return 120
-	case failpoint.Replica:
+	case failpoint.Replica, failpoint.Balancer:
 		return 12
 	default:
 		return max(1, min(d.Migrations, 5))

@@ -39,6 +39,7 @@ func (f *fake) Crash(id env.NodeID)      { f.say("crash %s", id); f.down[id] = t
 func (f *fake) Restart(id env.NodeID)    { f.say("restart %s", id); delete(f.down, id) }
 func (f *fake) StepDown(id env.NodeID)   { f.say("step down %s", id) }
 func (f *fake) TakeOver(id env.NodeID)   { f.say("%s takes over", id) }
+func (f *fake) Hurry()                   { f.say("the next command comes") }
 func (f *fake) Nodes() []env.NodeID {
 	return []env.NodeID{"config.0", "shard-a.0", "shard-a.1", "shard-b.0", "shard-b.1", "router.0"}
 }

@@ -149,6 +149,8 @@ type World interface {
 	StepDown(node env.NodeID)
 	// TakeOver has the node try to lead its set at once, although another one leads.
 	TakeOver(node env.NodeID)
+	// Hurry has operators give the next command, or ask for the next movement, at once.
+	Hurry()
 	// Interrupt fails every wait of the node's tasks whose names match: those that serve a request
 	// have its name.
 	Interrupt(node env.NodeID, match func(task string) bool, err error)

@@ -287,15 +287,30 @@ var reshape = Operations{
 				Min:  p.key("marked", c),
 			})
 		if !p.Older && p.chance("defragment", 30) {
-			all = append(all, scenario.Command{
-				At:    at,
-				Do:    commandkind.Defragment,
-				Name:  c.NS,
-				Value: "on",
-			})
+			all = append(all, p.defragment(at, c)...)
 		}
 		return all
 	},
+}
+
+// defragment has a collection defragmented and, often, set otherwise before that can have ended: its
+// end writes the collection's document, where all of these are.
+func (p *operationsPlan) defragment(at time.Duration, c *scenario.Collection) []scenario.Command {
+	all := []scenario.Command{
+		{At: at, Do: commandkind.Defragment, Name: c.NS, Value: "on"},
+	}
+	for n := range p.pick("settings of the defragmented", 4) {
+		who := fmt.Sprintf("setting %d of the defragmented", n)
+		at += time.Duration(p.pick(who+" at", 150)) * time.Millisecond
+		set := scenario.Command{
+			At: at, Do: commandkind.Balance, Name: c.NS, Value: p.one(who, "off", "on"),
+		}
+		if p.chance(who+" is a size", 40) {
+			set.Do, set.Value = commandkind.ChunkSize, p.one(who+" size", "150", "600")
+		}
+		all = append(all, set)
+	}
+	return all
 }
 
 // DrawOperations plans what operators do, ordered by time.

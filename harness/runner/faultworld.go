@@ -16,6 +16,7 @@ import (
 type faultWorld struct {
 	world    *sim.World
 	failover target.Failover
+	hurry    func()
 	diskTail sim.Probability
 }
 
@@ -27,6 +28,7 @@ func (p *faultWorld) Crash(node env.NodeID)    { p.world.Crash(node) }
 func (p *faultWorld) Restart(node env.NodeID)  { p.world.Restart(node) }
 func (p *faultWorld) StepDown(node env.NodeID) { p.failover.HandOver(node) }
 func (p *faultWorld) TakeOver(node env.NodeID) { p.failover.TakeOver(node) }
+func (p *faultWorld) Hurry()                   { p.hurry() }
 func (p *faultWorld) Emit(e *trace.Event)      { p.world.Emit(e) }
 
 func (p *faultWorld) Choose(kind, site string, n int) int {

@@ -33,6 +33,7 @@ func (in *injector) start(r *run) {
 	p := &faultWorld{
 		world:    r.world,
 		failover: r.failover(),
+		hurry:    r.operators.hurry,
 		diskTail: sim.Probability(r.conditions.diskTail),
 	}
 	in.driver.Start(p, r.base)

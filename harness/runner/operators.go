@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/harness/target"
@@ -9,7 +10,18 @@ import (
 )
 
 // operators ask for movements and give commands, each at its time and from a task of its own.
-type operators struct{ *stage }
+type operators struct {
+	*stage
+	// waiting are those whose time has not come, early is for those that are to go ahead.
+	waiting []*appointment
+	early   env.Cond
+}
+
+// appointment is when a movement is asked for or a command given, the latest time at which it is.
+type appointment struct {
+	at      time.Duration
+	hurried bool
+}
 
 // startMovements asks for every movement of the scenario.
 func (o *operators) startMovements() {
@@ -50,12 +62,44 @@ func carryOut(t env.Task, steps []target.Step) {
 
 // at does something at its time.
 func (o *operators) at(t env.Task, name string, at time.Duration, do func(env.Task)) {
+	when := &appointment{at: at}
+	o.waiting = append(o.waiting, when)
 	t.Spawn(name, func(t env.Task) {
 		defer o.tasks.end(name)
-		if t.Sleep(o.base.Add(at).Sub(o.world.Now())) == nil {
+		if o.wait(t, when) == nil {
 			do(t)
 		}
 	})
+}
+
+// wait ends at the time of an appointment, or when somebody hurries it.
+func (o *operators) wait(t env.Task, when *appointment) error {
+	defer func() {
+		o.waiting = slices.DeleteFunc(o.waiting, func(a *appointment) bool { return a == when })
+	}()
+	left := o.base.Add(when.at).Sub(o.world.Now())
+	if left <= 0 {
+		return t.Sleep(left)
+	}
+	err := o.early.WaitFor(t, left, func() bool { return when.hurried })
+	if err != nil && t.Err() == nil {
+		return nil // its time has come
+	}
+	return err
+}
+
+// hurry has the next appointment come at once.
+func (o *operators) hurry() {
+	var next *appointment
+	for _, a := range o.waiting {
+		if !a.hurried && (next == nil || a.at < next.at) {
+			next = a
+		}
+	}
+	if next != nil {
+		next.hurried = true
+		o.early.Broadcast()
+	}
 }
 
 // startCommands gives every command of the scenario.

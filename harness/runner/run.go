@@ -130,7 +130,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if err := r.able(); err != nil {
 		return nil, err
 	}
-	r.clients, r.operators = &clientPool{stage: r.stage}, &operators{r.stage}
+	r.clients, r.operators = &clientPool{stage: r.stage}, &operators{stage: r.stage}
 	r.readers, r.checks = &streamReaders{stage: r.stage}, &finalChecks{stage: r.stage}
 	return r, nil
 }
