@@ -46,10 +46,14 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 		FirstID:  1,
 	})
 	if s.Protocol != "4.2" {
+		mix := workloads.Standard()
+		if own := d.Fork(0x78); own.Chance("weak reads", 50) {
+			mix = workloads.Weak(mix)
+		}
 		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
 			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
 			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
-		}, workloads.Standard())...)
+		}, mix)...)
 		if own := d.Fork(0x77); own.Chance("sharded", 35) {
 			shardUnsharded(own, s, size)
 		} else {

@@ -149,13 +149,32 @@ func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
 	return f
 }
 
+// A scan of a few keys asks for them one by one in a third of all cases, which is another way to
+// select and to find their shards.
+const (
+	listedKeys  = 8
+	listedShare = 3
+)
+
+// selects is the filter of a scan.
+func (s *session) selects(op *scenario.Op) bson.Raw {
+	if op.To-op.Key > listedKeys || op.ID%listedShare != 0 {
+		return between(s.named(op).k, op.To)
+	}
+	var keys []int64
+	for number := op.Key; number < op.To; number++ {
+		keys = append(keys, s.at(op, number).k)
+	}
+	return among(slices.Compact(keys))
+}
+
 // scan keeps what arrived also when the scan breaks off: each batch stands for itself.
 func (s *session) scan(
 	t env.Task, op *scenario.Op, tick func() uint64,
 ) (client.Answer, histories.Result) {
 	var r histories.Result
 	judged := replies.NewScan(op, s.collections[op.NS])
-	a := s.client.Scan(t, s.find(op, between(s.named(op).k, op.To)), func(batch []bson.Raw) {
+	a := s.client.Scan(t, s.find(op, s.selects(op)), func(batch []bson.Raw) {
 		at := tick()
 		s.judge(op, judged.Batch(batch))
 		for _, doc := range batch {

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"fmt"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -68,6 +69,17 @@ func within(name string, fill func([]byte) []byte) bson.Raw {
 func between(from, to int64) bson.Raw {
 	return within("k", func(b []byte) []byte {
 		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "$gte", from), "$lt", to)
+	})
+}
+
+func among(keys []int64) bson.Raw {
+	return within("k", func(b []byte) []byte {
+		at, b := bsoncore.AppendArrayElementStart(b, "$in")
+		for i, k := range keys {
+			b = bsoncore.AppendInt64Element(b, strconv.Itoa(i), k)
+		}
+		b, _ = bsoncore.AppendArrayEnd(b, at)
+		return b
 	})
 }
 
