@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -108,10 +109,14 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		}
 		if err := s.write(
 			t, req, oplog.Op{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options},
+			shard.BeginsCopy(coll.NS),
 		); err != nil {
 			return err
 		}
 		if err := s.copyDocuments(t, req, coll.NS); err != nil {
+			return err
+		}
+		if err := s.write(t, req, shard.EndsCopy(coll.NS)); err != nil {
 			return err
 		}
 	}

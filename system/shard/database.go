@@ -72,6 +72,29 @@ func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	return err
 }
 
+// CopiesNS holds a document for each unsharded collection that a shard has all of by a copy, from
+// another one that was the primary of its database before.
+const CopiesNS = "config.copiedCollections"
+
+// BeginsCopy and EndsCopy are the operations that go with the first and behind the last entry of a
+// copy: a snapshot from in between has a part of the collection (H-74f).
+func BeginsCopy(ns string) oplog.Op {
+	return oplog.Op{Kind: oplog.Delete, NS: CopiesNS, ID: string(key.String(ns))}
+}
+
+// EndsCopy is described at BeginsCopy.
+func EndsCopy(ns string) oplog.Op {
+	return documentOp(oplog.Insert, CopiesNS, ns, bson.D{{Key: "_id", Value: ns}})
+}
+
+// copiedLater reports whether a collection came by a copy that had not ended at an index.
+func (s *Server) copiedLater(ns string, index uint64) bool {
+	has := func(at uint64) bool {
+		return s.cfg.Member.Store().Get(CopiesNS, string(key.String(ns)), at) != nil
+	}
+	return has(store.Latest) && !has(index)
+}
+
 // announceDrop reports that every document of a collection is gone.
 func (s *Server) announceDrop(index uint64, op *oplog.Op) {
 	data := s.cfg.Member.Store()

@@ -197,9 +197,10 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 	now, exists := q.c.pattern()
 	switch {
 	case !q.c.unsharded():
-	case !ok && exists && now.Unsharded, ok && !p.Unsharded:
-		// It was made since, or came with the database from another shard, where its past is; or it
-		// was sharded then, and what was the shard's of it nobody knows any more.
+	case !ok && exists && now.Unsharded, ok && !p.Unsharded,
+		q.server.copiedLater(q.c.ns, index):
+		// It was made since, or was still coming with the database from another shard, where its
+		// past is; or it was sharded then, and what was the shard's of it nobody knows any more.
 		return p, false, errcode.New(errcode.SnapshotTooOld,
 			"shard %s has had collection %s for a shorter time than that", q.server.name, q.c.ns)
 	}
