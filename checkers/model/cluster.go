@@ -157,6 +157,21 @@ func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, z
 	return "", "", ""
 }
 
+// Homeless is a zone that has ranges and no shard that stays in the cluster; empty when there is
+// none.
+func (c *Cluster) Homeless() string {
+	for _, ns := range slices.Sorted(maps.Keys(c.zones)) {
+		for _, z := range c.zones[ns] {
+			if !slices.ContainsFunc(c.Shards(), func(name string) bool {
+				return !c.Draining(name) && c.InZone(name, z.name)
+			}) {
+				return z.name
+			}
+		}
+	}
+	return ""
+}
+
 // InZone says whether the shard may have ranges of the zone.
 func (c *Cluster) InZone(name, zone string) bool {
 	return zone == "" || slices.Contains(c.shards[name].zones, zone)

@@ -14,22 +14,43 @@ import (
 var entriesRule = verdict.Checker{
 	Name: "entry-fields",
 	Promise: "A change to the document of a collection, a shard or a database in the catalog " +
-		"changes the fields that it is meant to change, and no others.",
+		"changes the fields that it is meant to change, and no others. A zone that has ranges has a " +
+		"shard that may own them and is not draining.",
 	Signatures: verdict.Meanings{
+		homelessZone: "no shard may own the ranges of a zone",
 		otherField: "a change of the catalog touched a field that it should have left alone",
 		fieldKept:  "a change of the catalog did not change a field that it must change",
 	},
 }
 
 var _ = declare(26, entriesRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeEntry}
+	return hooks{event: o.judgeEntry, administered: o.judgeZones}
 })
 
 // The signatures of documents that do not follow.
 const (
-	otherField verdict.Signature = "entry-field-unexpected"
-	fieldKept  verdict.Signature = "entry-field-kept"
+	otherField   verdict.Signature = "entry-field-unexpected"
+	fieldKept    verdict.Signature = "entry-field-kept"
+	homelessZone verdict.Signature = "zone-without-shards"
 )
+
+// judgeZones follows every change of the cluster: what is in a zone must have somewhere to go
+// (protocol 13.6).
+func (o *Oracle) judgeZones(e *trace.Event) {
+	c := o.world.Cluster()
+	if e.Kind != trace.ClusterChanged || !c.Knows() {
+		return
+	}
+	if zone := c.Homeless(); zone != "" {
+		o.report(entriesRule, verdict.Violation{
+			Signature: homelessZone, NS: e.NS,
+			Broke: fmt.Sprintf("zone %s has ranges, and no shard that stays may own them", zone),
+			Because: []string{
+				"each of its shards drains or is gone, so that what lies in its ranges cannot leave",
+			},
+		})
+	}
+}
 
 // entryChange says which fields a change may have changed, and which it must have.
 type entryChange struct{ may, must []string }

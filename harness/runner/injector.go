@@ -106,12 +106,15 @@ const (
 	laterOdds = 32
 )
 
-// copyLate has messages come once more when their sender has long gone on.
+// copyLate has messages come once more when their sender has long gone on: those that steer the
+// work of servers, and so are fenced. A command of an operator that comes late is carried out late.
 func (in *injector) copyLate(r *run, odds sim.Probability) {
 	late := sim.Fate{Spread: latest}
 	among := func(early bool) func(*sim.Message) bool {
 		return func(m *sim.Message) bool {
-			return !m.Reply && (m.Nth <= first) == early && r.about.Messages.Repeatable(m.Class)
+			return !m.Reply && (m.Nth <= first) == early &&
+				r.about.Messages.Role(m.Class) > faults.Bystander &&
+				r.about.Messages.Repeatable(m.Class)
 		}
 	}
 	in.add(sim.Rule{Match: among(true), Fate: late, Duplicate: odds})

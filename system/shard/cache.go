@@ -84,7 +84,9 @@ func (c *Collection) copy(at uint64) (*catalog.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	coll.Unsharded = doc.Unsharded
+	if doc.Unsharded {
+		coll.Unsharded, coll.Key = true, catalog.Unsharded
+	}
 	var chunks []catalog.Chunk
 	c.server.cfg.Member.Store().Scan(cacheChunksNS+c.ns, at, func(_ string, raw bson.Raw) bool {
 		var chunk catalog.Chunk
