@@ -293,9 +293,11 @@ var reshape = Operations{
 	},
 }
 
-// defragment has a collection defragmented and, often, set otherwise before that can have ended: its
-// end writes the collection's document, where all of these are.
-func (p *operationsPlan) defragment(at time.Duration, c *scenario.Collection) []scenario.Command {
+// defragment has a collection defragmented and, often, set otherwise before that can have ended:
+// its end writes the collection's document, where all of these are.
+func (p *operationsPlan) defragment(
+	at time.Duration, c *scenario.Collection,
+) []scenario.Command {
 	all := []scenario.Command{
 		{At: at, Do: commandkind.Defragment, Name: c.NS, Value: "on"},
 	}

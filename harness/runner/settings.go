@@ -20,7 +20,7 @@ type conditions struct {
 	// tail and diskTail are the share of slow messages and disk operations in parts per million,
 	// tailDelay and diskDelay what they take longer at most.
 	tail, diskTail, loss, duplicate, lateCopies int
-	tailDelay, diskDelay            time.Duration
+	tailDelay, diskDelay                        time.Duration
 	// chains is the share of chains of messages that are slow, demotions that of messages at which
 	// one becomes so, in parts per million, and chainDelay what such a message takes longer at
 	// most.

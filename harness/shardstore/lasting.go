@@ -16,9 +16,9 @@ import (
 // set has, and on a leadership that was real at some moment of the request. Everything that was in
 // the server's log when the request arrived may have been read for the answer; what was written for
 // it is part of it. And what a new primary has others do rests on what it has taken over, so it
-// asks for nothing before a majority has the beginning of its term; nor does any primary ask for the
-// next step of what it has on record before a majority has the record. Judged from outside, so no
-// server needs to say what it has read.
+// asks for nothing before a majority has the beginning of its term; nor does any primary ask for
+// the next step of what it has on record before a majority has the record. Judged from outside, so
+// no server needs to say what it has read.
 
 // Sent has the oracle judge when a primary asks.
 func (c *cluster) Sent(x *env.Exchange) {

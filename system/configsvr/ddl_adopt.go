@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -33,7 +34,7 @@ func (s *Server) adopt(t env.Task, op *ddlOperation) error {
 	found, err := rpc.CallPrimary[command.UnshardedDescription](t, s.shards[d.Primary],
 		&command.ShardsvrDescribe{NS: op.NS, Key: op.Coll.collection(op.NS).Key},
 		s.settings.CommandTimeout)
-	next, adopted := op.adopting(d.Primary, found, err)
+	next, adopted := op.adopting(d.Primary, found, err, s.ep.Clock().Tick())
 	if !adopted {
 		return err
 	}
@@ -45,9 +46,10 @@ func (s *Server) adopt(t env.Task, op *ddlOperation) error {
 }
 
 // adopting is the operation with what the primary shard of the database has answered; false when
-// there is nothing to take over, or no answer.
+// there is nothing to take over, or no answer. The collection is one of now, when nobody writes to
+// it: at an earlier time the operation had begun already, and the database was still moving.
 func (op ddlOperation) adopting(
-	home string, found *command.UnshardedDescription, refused error,
+	home string, found *command.UnshardedDescription, refused error, now hlc.Timestamp,
 ) (next ddlOperation, adopted bool) {
 	switch code := errcode.Of(refused); {
 	case code == errcode.BadValue || code == errcode.InvalidOptions:
@@ -61,6 +63,7 @@ func (op ddlOperation) adopting(
 		return op, true
 	}
 	op.Home, op.Founded, op.Coll.UUID = home, op.Coll.UUID, found.UUID
+	op.Coll.Epoch, op.Coll.At = epochOf(now), int64(now)
 	if !found.Empty {
 		op.Shards, op.Bounds = []string{home}, nil
 	}

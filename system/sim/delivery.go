@@ -9,8 +9,8 @@ import (
 func (w *World) deliver(p *packet) {
 	ch := p.channel
 	switch {
-	case ch.link.cuts > 0:
-		w.lose(p)
+	case ch.link.cuts > 0, p.late && w.gate.calm:
+		w.lose(p) // in a network that has healed, nothing comes late
 	case p.kind == reply:
 		w.deliverReply(p)
 	case p.kind == request:

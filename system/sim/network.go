@@ -144,6 +144,8 @@ type packet struct {
 	// caller and call say who waits for the reply.
 	caller *task
 	call   uint64
+	// late marks a copy that set out when its message had arrived.
+	late bool
 	// mute has the reply to this request lost.
 	mute bool
 	// noLimit: the call has no timeout of its own.
@@ -232,6 +234,7 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
+		again.late = f.Spread > 0
 		d += f.Later + w.lateness(p, f.Spread) + w.travel(p, &p.channel.fault().copied)
 		w.agenda.add(w.now.Add(d+l.to.service()), eventSlot{packet: again})
 	}
