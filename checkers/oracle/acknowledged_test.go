@@ -51,11 +51,11 @@ func TestAcknowledged(t *testing.T) {
 		"no zone": {ShardOfZone("a", "hot", true), "", neverSo},
 		"a zone's range": {
 			RangeOfZone(ns, "m", "t", "hot"),
-			"zone config.0 1 2 m t hot\nmajority config.0 1 2", "",
+			"shard config.0 1 2 b zones hot\nzone config.0 1 3 m t hot\nmajority config.0 1 3", "",
 		},
 		"a range of none": {RangeOfZone(ns, "m", "t", ""), "", ""},
 		"still of a zone": {
-			RangeOfZone(ns, "m", "t", "cold"), "zone config.0 1 2 m t hot\nmajority config.0 1 2",
+			RangeOfZone(ns, "m", "t", "cold"), "shard config.0 1 2 b zones hot\nzone config.0 1 3 m t hot\nmajority config.0 1 3",
 			neverSo,
 		},
 		"balanced":     {BalancedIs(ns, true), "", ""},

@@ -18,8 +18,8 @@ var entriesRule = verdict.Checker{
 		"shard that may own them and is not draining.",
 	Signatures: verdict.Meanings{
 		homelessZone: "no shard may own the ranges of a zone",
-		otherField: "a change of the catalog touched a field that it should have left alone",
-		fieldKept:  "a change of the catalog did not change a field that it must change",
+		otherField:   "a change of the catalog touched a field that it should have left alone",
+		fieldKept:    "a change of the catalog did not change a field that it must change",
 	},
 }
 
@@ -37,7 +37,7 @@ const (
 // judgeZones follows every change of the cluster: what is in a zone must have somewhere to go
 // (protocol 13.6).
 func (o *Oracle) judgeZones(e *trace.Event) {
-	c := o.world.Cluster()
+	c := o.world.Cluster().With(e)
 	if e.Kind != trace.ClusterChanged || !c.Knows() {
 		return
 	}

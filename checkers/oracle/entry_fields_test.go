@@ -79,3 +79,45 @@ func TestEntryOfDeposedPrimary(t *testing.T) {
 	o.Observe(e)
 	expectSignature(t, o, "")
 }
+
+// What is in a zone has somewhere to go, at every moment that a majority knows.
+func TestZonesKeepShards(t *testing.T) {
+	zones := func(shard, of string) trace.ClusterChangedEvent {
+		return trace.ClusterChangedEvent{Peer: shard, Change: trace.ShardZones, Zones: of}
+	}
+	east := trace.ClusterChangedEvent{
+		NS: "test.docs", Change: trace.ZoneRange, Min: "m", Max: "z", Zones: "east",
+	}
+	drains := trace.ClusterChangedEvent{Peer: "a", Change: trace.ShardDraining, Zones: "east"}
+	gone := trace.ClusterChangedEvent{Peer: "a", Change: trace.ShardRemoved}
+	for name, c := range map[string]struct {
+		changes []trace.ClusterChangedEvent
+		want    verdict.Signature
+	}{
+		"a zone with a shard":      {[]trace.ClusterChangedEvent{zones("a", "east"), east}, ""},
+		"a range of an empty zone": {[]trace.ClusterChangedEvent{east}, homelessZone},
+		"its only shard drains": {
+			[]trace.ClusterChangedEvent{zones("a", "east"), east, drains}, homelessZone,
+		},
+		"one of two drains": {
+			[]trace.ClusterChangedEvent{zones("a", "east"), zones("b", "east"), east, drains}, "",
+		},
+		"one of two is gone": {
+			[]trace.ClusterChangedEvent{zones("a", "east"), zones("b", "east"), east, gone}, "",
+		},
+		"its shard leaves the zone": {
+			[]trace.ClusterChangedEvent{zones("a", "east"), east, zones("a", "")}, homelessZone,
+		},
+		"a zone without ranges": {[]trace.ClusterChangedEvent{zones("a", "east"), drains}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all []happening
+			for i, e := range c.changes {
+				e.Shard, e.Term, e.Index = "config", 1, uint64(2+i)
+				all = append(all, happening{50, "config.0", e}, happening{50, "config.0",
+					trace.MajorityEvent{Shard: "config", Term: 1, Index: e.Index}})
+			}
+			expectOf(t, told(all), entriesRule, c.want)
+		})
+	}
+}

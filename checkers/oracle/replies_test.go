@@ -1,0 +1,50 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+)
+
+// What the harness has seen from outside becomes a violation of the rule that it is about.
+func TestSeenFromOutside(t *testing.T) {
+	for name, c := range map[string]struct {
+		report func(*Oracle)
+		rule   verdict.Checker
+		want   verdict.Signature
+	}{
+		"nothing is lacking": {
+			func(o *Oracle) { o.Kept("a.0", "AdvanceTxn", "", "") }, lastingRule, "",
+		},
+		"something is": {
+			func(o *Oracle) { o.Kept("a.0", "AdvanceTxn", "", "it is not there") },
+			lastingRule, answeredEarly,
+		},
+		"a primary of the past answers": {
+			func(o *Oracle) { o.AnsweredDeposed("a.0", "AdvanceTxn", "", 1, "") },
+			lastingRule, answeredDeposed,
+		},
+		"a new primary asks too early": {
+			func(o *Oracle) { o.AskedEarly("a.0", "RecvChunkStart", "test.docs", 2) },
+			lastingRule, askedEarly,
+		},
+		"a step without its record": {
+			func(o *Oracle) {
+				o.AskedUnkept("config.0", "ShardsvrParticipate", "test.docs", "it wrote entry 3")
+			},
+			lastingRule, askedUnkept,
+		},
+		"a write in the log is refused": {
+			func(o *Oracle) {
+				o.RefusedWritten("a.0", "Update", "test.docs", "NotWritablePrimary", 7)
+			},
+			repliesRule, refusedWritten,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := told(nil)
+			c.report(o)
+			expectOf(t, o, c.rule, c.want)
+		})
+	}
+}
