@@ -27,7 +27,7 @@ type Fate struct {
 	// Later is how long after the first the copy of a duplicate sets out; Spread is by how much more
 	// at most, each halving of that being as likely.
 	Later, Spread time.Duration
-	hold  *installedRule
+	hold          *installedRule
 }
 
 // Rule is a fault on links. From and To are a node, a prefix followed by "*", or empty for any. It
