@@ -117,11 +117,12 @@ func (c *cluster) newest(set string) string {
 	return fmt.Sprintf(", of which %s is primary of term %d by now", c.Primary(set), m.Term())
 }
 
-// primariesAsk reports whether only primaries send a request. Any member asks who is the primary,
-// or what the catalog has, and may have begun to before it was elected.
+// primariesAsk reports whether only primaries send a request that others go by. Any member asks who
+// is the primary, or what the catalog has, and may have begun to before it was elected; and nobody
+// goes by the changelog, to which a request of an earlier term may still add its line.
 func primariesAsk(asked env.Message) bool {
 	switch asked.(type) {
-	case *command.FlushRoutingTableCacheUpdates:
+	case *command.FlushRoutingTableCacheUpdates, *command.LogChange:
 		return false
 	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit,
 		*command.CloneCatalogData, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:
