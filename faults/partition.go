@@ -3,6 +3,7 @@ package faults
 import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 var direction = wordArg("direction",
@@ -56,3 +57,56 @@ func contains(nodes []env.NodeID, id env.NodeID) bool {
 	}
 	return false
 }
+
+var _ = declare(135, Kind{
+	Name: "isolated-primary",
+	About: "a primary cannot reach the other members of its set, while everybody else reaches " +
+		"all: no majority gets what it writes and answers by, and it is rolled back",
+	Aim: AtNode,
+	inject: func(c *Case) (repair func()) {
+		var repairs []func()
+		for _, id := range c.Target {
+			rest := without(c.driver.roles.resolve(setOf(id)+".*", c.driver.nodes), c.Target)
+			repairs = append(repairs, c.world.Partition([]env.NodeID{id}, rest, true))
+		}
+		return func() {
+			for _, r := range repairs {
+				r()
+			}
+		}
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{Target: d.one("primary", "config.primary", "config.primary",
+			"donor.primary", "recipient.primary"), For: d.span("cut")}
+		switch f.Target {
+		case "config.primary":
+			f.When = d.anchored(failpoint.Config)
+		case "donor.primary":
+			f.When = d.anchored(failpoint.Donor, failpoint.Recovery, failpoint.RangeDeleter)
+		default:
+			f.When = d.anchored(failpoint.Recipient, failpoint.Session)
+		}
+		return f
+	},
+})
+
+var _ = declare(130, Kind{
+	Name: "partial-partition",
+	About: "two sides cannot reach each other, or one cannot reach the other, while both reach " +
+		"everyone else",
+	Aim:  AtLink,
+	Args: []Arg{wordArg("direction", "both, or forward for from>to only", "both", "forward")},
+	inject: func(c *Case) (repair func()) {
+		from, to := c.ends()
+		return c.world.Partition(from, without(to, from), c.text("direction") == "both")
+	},
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{
+			When: d.anchored(migration...),
+			Target: d.one("link", "donor.primary>recipient.primary", "donor.primary>config.*",
+				"recipient.primary>config.*", "donor.primary>donor.secondary"),
+			For:  d.span("cut"),
+			Args: []scenario.Setting{setting("direction", d.one("direction", "both", "forward"))},
+		}
+	},
+})

@@ -17,8 +17,7 @@ var _ = declare(220, Kind{
 		endingArg,
 	},
 	inject: func(c *Case) (repair func()) {
-		var wake func()
-		c.Action.Until = func(w func()) { wake = w }
+		release := c.holdTask()
 		if party := c.text("party"); party == "self" {
 			c.end(c.Hit.Node)
 		} else {
@@ -26,11 +25,7 @@ var _ = declare(220, Kind{
 				c.end(id)
 			}
 		}
-		return func() {
-			if wake != nil {
-				wake()
-			}
-		}
+		return release
 	},
 	draw: drawStaleTask,
 })

@@ -65,9 +65,9 @@ func (r *joined) judge(e *trace.Event) {
 	case trace.Elected:
 		r.elected[e.Node] = e.At
 	case trace.MigrationRequested:
-		r.begins(e, Donates)
+		r.begins(e, Donates, false)
 	case trace.RecipientAdvanced:
-		r.begins(e, Receives)
+		r.begins(e, Receives, e.RecipientState() == trace.RecipientReady)
 		if e.RecipientState() == trace.RecipientClone {
 			r.copies[partName(e.Node, Receives, e.Migration())] = true
 		}
@@ -86,9 +86,11 @@ func (r *joined) judge(e *trace.Event) {
 	}
 }
 
-func (r *joined) begins(e *trace.Event, role string) {
+// begins notes when a member took its part in a migration. It may begin again: in 4.2 a late copy of
+// the start makes it the recipient of a migration that has long ended (protocol 5.2).
+func (r *joined) begins(e *trace.Event, role string, again bool) {
 	name := partName(e.Node, role, e.Migration())
-	if r.began[name] <= r.elected[e.Node] {
+	if again || r.began[name] <= r.elected[e.Node] {
 		r.began[name] = e.At
 	}
 }

@@ -37,6 +37,16 @@ func TestJoined(t *testing.T) {
 			},
 			Part{Receives, "m2"}, "test.docs", joinedEarly,
 		},
+		"it is the recipient again": {
+			[]happening{
+				{40, "b.0", trace.MigrationRequestedEvent{
+					Shard: "b", Peer: "a", NS: "test.docs", Min: "m", Max: "z", Migration: "m2",
+				}},
+				recipient(50, trace.RecipientReady), recipient(60, trace.RecipientDone),
+				recipient(95, trace.RecipientReady),
+			},
+			Part{Receives, "m2"}, "test.docs", "",
+		},
 		"its donor gave up": {
 			[]happening{requested, donor(80, trace.DonorDone)}, recovers, "test.docs", joinedEarly,
 		},

@@ -5,6 +5,22 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
+var _ = declare(90, Kind{
+	Name:  "kill-operation",
+	About: "an operator kills the operation at a failpoint",
+	Aim:   AtPoint,
+	inject: func(c *Case) (repair func()) {
+		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s",
+			c.Fault.ID, c.Hit.Site)
+		return nil
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{When: d.pass("site", append(requests, migration...)...)}
+		f.When.After = 0
+		return f
+	},
+})
+
 var _ = declare(95, Kind{
 	Name: "kill-waiting",
 	About: "an operator kills every request of clients that waits on a node: for a session, a " +
