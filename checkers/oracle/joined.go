@@ -86,8 +86,8 @@ func (r *joined) judge(e *trace.Event) {
 	}
 }
 
-// begins notes when a member took its part in a migration. It may begin again: in 4.2 a late copy of
-// the start makes it the recipient of a migration that has long ended (protocol 5.2).
+// begins notes when a member took its part in a migration. It may begin again: in 4.2 a late copy
+// of the start makes it the recipient of a migration that has long ended (protocol 5.2).
 func (r *joined) begins(e *trace.Event, role string, again bool) {
 	name := partName(e.Node, role, e.Migration())
 	if again || r.began[name] <= r.elected[e.Node] {
