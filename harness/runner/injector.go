@@ -106,8 +106,8 @@ const (
 	laterOdds = 32
 )
 
-// copyLate has messages come once more when their sender has long gone on: those that steer the
-// work of servers, and so are fenced. A command of an operator that comes late is carried out late.
+// copyLate has messages come once more when their sender has long gone on: those that servers fence,
+// or may be asked for twice. Any other command that comes late would be carried out late.
 func (in *injector) copyLate(r *run, odds sim.Probability) {
 	late := sim.Fate{Spread: latest}
 	among := func(early bool) func(*sim.Message) bool {

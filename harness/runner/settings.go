@@ -92,8 +92,8 @@ var worldSettings = []condition{
 	},
 	{
 		"sim.net.lateCopiesPerMillion",
-		"how many of the first messages of a kind between two servers in a million come once more, " +
-			"up to seconds later; later ones more rarely", nil,
+		"how many messages between servers in a million are delivered once more, up to 3s later: " +
+			"of the first three of a kind on a link; of all later ones a 32nd as many", nil,
 		func(c *conditions) *int { return &c.lateCopies },
 	},
 	{

@@ -236,10 +236,10 @@ func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
 	}
 }
 
-// HealNetwork ends every partition and rule, and releases every held message. Calls whose request
-// or reply was lost fail: once the two sides reach each other again, they find out that their
-// connection is gone. From then on a plan's decisions about faults that have no odds are without
-// effect: where chance decides there are none, either.
+// HealNetwork ends every partition and rule, and releases every held message; copies that are late
+// are lost. Calls whose request or reply was lost fail: once the two sides reach each other again,
+// they find out that their connection is gone. From then on a plan's decisions about faults that
+// have no odds are without effect: where chance decides there are none, either.
 func (w *World) HealNetwork() {
 	w.gate.calm = true
 	w.eachLink(func(l *link) { l.cuts = 0 })
