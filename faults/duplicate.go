@@ -12,7 +12,7 @@ var _ = declare(60, Kind{
 	Aim:   AtLink,
 	Args: []Arg{repeatedArg, percentArg("percentage of messages that are duplicated", 100),
 		countArg, skipArg, durationArg("delay",
-			"the maximum time between the two deliveries", "100ms"),
+			"the maximum time between the two deliveries, with copy=late", "100ms"),
 		wordArg("copy", "late: the copy comes after a delay; held: it comes when the fault ends",
 			"late", "held")},
 	inject: func(c *Case) (repair func()) {

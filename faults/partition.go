@@ -60,8 +60,8 @@ func contains(nodes []env.NodeID, id env.NodeID) bool {
 
 var _ = declare(135, Kind{
 	Name: "isolated-primary",
-	About: "a primary cannot reach the other members of its set, while everybody else reaches " +
-		"all: no majority gets what it writes and answers by, and it is rolled back",
+	About: "a primary is cut off from the other members of its set, while all other links work: " +
+		"what it writes, and may base answers on, never reaches a majority and is rolled back",
 	Aim: AtNode,
 	inject: func(c *Case) (repair func()) {
 		var repairs []func()

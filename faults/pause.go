@@ -40,8 +40,8 @@ func (c *Case) holdTask() (release func()) {
 
 var _ = declare(155, Kind{
 	Name: "early-command",
-	About: "the task at a failpoint is paused, and meanwhile an operator gives the next command, " +
-		"or asks for the next movement, ahead of its time",
+	About: "the task at a failpoint is paused, and meanwhile an operator gives the next scheduled " +
+		"command, or requests the next migration or movePrimary, early",
 	Aim: AtPoint,
 	inject: func(c *Case) (repair func()) {
 		c.driver.soon(c.world.Hurry)

@@ -17,9 +17,9 @@ func givesEntries(m env.Message) bool {
 
 var _ = declare(137, Kind{
 	Name: "unreplicated",
-	About: "from the moment that it passes a failpoint, a primary is followed by its set, which " +
-		"gets nothing of what it writes; at the end it loses power, and what it has told others " +
-		"before a majority had it was never so",
+	About: "once a primary passes a failpoint, its set still accepts it as primary and replicates " +
+		"none of its writes; when the fault ends it loses power, and what it reported before a " +
+		"majority had it is gone",
 	Aim:    AtPoint,
 	inject: injectUnreplicated,
 	draw: func(d *Draw) scenario.Fault {

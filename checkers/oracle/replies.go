@@ -12,7 +12,7 @@ var repliesRule = verdict.Checker{
 	Name: "replies",
 	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
 		"flags, documents with their keys, the order and size of batches, and the operation time. " +
-		"A write of which a server says that it was not executed has written nothing there.",
+		"If a server answers that a write was not executed, it has written nothing there.",
 	Signatures: verdict.Meanings{
 		wrongReply:     "an answer says what no state of the data explains",
 		refusedWritten: "a server refused a write that it has in its log",
@@ -71,8 +71,8 @@ var lastingRule = verdict.Checker{
 	Promise: "A server answers other servers and operators only by what a majority of its replica " +
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
 		"when the request arrived. A new primary has others do nothing until a majority has the " +
-		"first entry of its term, and none takes the next step of an operation before a majority " +
-		"has its record.",
+		"first entry of its term, and no primary requests the next step of an operation before a " +
+		"majority has its record of that operation.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",

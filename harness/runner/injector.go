@@ -106,8 +106,8 @@ const (
 	laterOdds = 32
 )
 
-// copyLate has messages come once more when their sender has long gone on: those that servers fence,
-// or may be asked for twice. Any other command that comes late would be carried out late.
+// copyLate has messages come once more when their sender has long gone on: those that are fenced, or
+// may be repeated. Any other command that comes late would be carried out late.
 func (in *injector) copyLate(r *run, odds sim.Probability) {
 	late := sim.Fate{Spread: latest}
 	among := func(early bool) func(*sim.Message) bool {
