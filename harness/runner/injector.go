@@ -106,7 +106,7 @@ const (
 	laterOdds = 32
 )
 
-// copyLate has messages come once more when their sender has long gone on: those that are fenced, or
+// copyLate has messages come once more when their sender has long gone on: those that are fenced or
 // may be repeated. Any other command that comes late would be carried out late.
 func (in *injector) copyLate(r *run, odds sim.Probability) {
 	late := sim.Fate{Spread: latest}
