@@ -97,28 +97,28 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 	}
 }
 
-// A copy comes up to latest after its message. The first few messages of a kind on a link have the
-// full odds, later ones few, so that what is sent once in a run is copied as often as what is sent
-// all the time.
+// A copy comes up to latestCopy after its message. The first few messages of a kind on a link have
+// the full odds, later ones few, so that what is sent once in a run is copied as often as what is
+// sent all the time.
 const (
-	latest    = 3 * time.Second
-	first     = 3
-	laterOdds = 32
+	latestCopy  = 3 * time.Second
+	firstCopies = 3
+	rarerLater  = 32
 )
 
 // copyLate has messages come once more when their sender has long gone on: those that are fenced or
 // may be repeated. Any other command that comes late would be carried out late.
 func (in *injector) copyLate(r *run, odds sim.Probability) {
-	late := sim.Fate{Spread: latest}
+	late := sim.Fate{Spread: latestCopy}
 	among := func(early bool) func(*sim.Message) bool {
 		return func(m *sim.Message) bool {
-			return !m.Reply && (m.Nth <= first) == early &&
+			return !m.Reply && (m.Nth <= firstCopies) == early &&
 				r.about.Messages.Role(m.Class) > faults.Bystander &&
 				r.about.Messages.Repeatable(m.Class)
 		}
 	}
 	in.add(sim.Rule{Match: among(true), Fate: late, Duplicate: odds})
-	in.add(sim.Rule{Match: among(false), Fate: late, Duplicate: odds / laterOdds})
+	in.add(sim.Rule{Match: among(false), Fate: late, Duplicate: odds / rarerLater})
 }
 
 // siteOdds are the odds of each failpoint at which something happens there in so many of a million

@@ -216,6 +216,7 @@ func (s *script) rule(d *datadriven.TestData) sim.Rule {
 			LoseReply: d.HasArg("lose-reply"),
 			Duplicate: d.HasArg("duplicate"),
 			Delay:     arg(s, d, "delay", time.ParseDuration),
+			Spread:    arg(s, d, "spread", time.ParseDuration),
 		},
 		Match: func(m *sim.Message) bool {
 			return (class == "" || m.Class == class) && m.Reply == reply
