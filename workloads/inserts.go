@@ -10,7 +10,7 @@ const turnover = 60
 var _ = declare(20, Workload{
 	Standard: 16,
 	Name:     "inserts",
-	About: "inserts that fail on existing documents, deletes that return the deleted document, " +
+	About: "inserts that fail on existing documents, deletes that mostly return the document, " +
 		"and reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(lifeKeys)
@@ -26,6 +26,9 @@ var _ = declare(20, Workload{
 			o.Value = p.identity(o.Key)
 		default:
 			o.Kind = scenario.Delete
+			if p.chance("counts only", 30) {
+				o.Kind = scenario.DeleteOne
+			}
 		}
 	},
 })

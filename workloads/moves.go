@@ -24,7 +24,9 @@ type MoveParams struct {
 	// Operator is how many percent of the migrations ask for a write concern on the recipient, or
 	// for chunks that are too big to move nevertheless.
 	Operator int
-	FirstID  int
+	// Open is how many percent leave one end of the range to the donor, which 4.2 knows nothing of.
+	Open    int
+	FirstID int
 }
 
 // Moves is one pattern of migrations.
@@ -96,6 +98,9 @@ func DrawMoves(source Source, p MoveParams, m Moves) []scenario.Migration {
 func (p *movePlan) wishes(m *scenario.Migration) {
 	if p.pick("throttled", 100) < p.Operator {
 		m.Throttle = []string{"1", "2", "3", "majority"}[p.pick("throttle", 4)]
+	}
+	if p.pick("left open", 100) < p.Open {
+		m.Open = []string{"min", "max"}[p.pick("open end", 2)]
 	}
 	if p.pick("forced", 100) < p.Operator {
 		m.ForceJumbo = []string{"manual", "balancer"}[p.pick("force", 2)]

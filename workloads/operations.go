@@ -26,12 +26,14 @@ type OperationsParams struct {
 // Operations is something that operators do, of several commands.
 type Operations struct {
 	Name, About string
-	draw        func(p *operationsPlan) []scenario.Command
+	// older stories are of what only 4.2 knows, newer ones of what it does not know.
+	older, newer bool
+	draw         func(p *operationsPlan) []scenario.Command
 }
 
 // OperationsCatalog is everything that operators do, in the order in which it is listed.
 func OperationsCatalog() []Operations {
-	return []Operations{drain, zones, window, stops, modes, details, exempt, reshape}
+	return []Operations{drain, zones, window, stops, modes, details, exempt, reshape, limits, defragmentation}
 }
 
 var drain = Operations{
@@ -228,12 +230,13 @@ var details = Operations{
 }
 
 var exempt = Operations{
-	Name:  "balancing-disabled",
-	About: "balancing of one collection is disabled for a while; its chunk size changes",
+	Name: "balancing-disabled",
+	About: "balancing of one collection is disabled for a while, as may be automatic merges (8.0); " +
+		"its chunk size changes",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
-		return []scenario.Command{
+		return append(p.unmerged(c, off, on), []scenario.Command{
 			{
 				At:    off,
 				Do:    commandkind.ChunkSize,
@@ -252,14 +255,47 @@ var exempt = Operations{
 				Name:  c.NS,
 				Value: p.one("own size", "0", "200", "800"),
 			},
+		}...)
+	},
+}
+
+// unmerged has no chunks of a collection merged automatically for a while.
+func (p *operationsPlan) unmerged(c *scenario.Collection, off, on time.Duration) []scenario.Command {
+	if p.Older || !p.chance("unmerged", 50) {
+		return nil
+	}
+	return []scenario.Command{
+		{At: off, Do: commandkind.AutoMerge, Name: c.NS, Value: "off"},
+		{At: on, Do: commandkind.AutoMerge, Name: c.NS, Value: p.one("merged", "on", "on", "off")},
+	}
+}
+
+var limits = Operations{
+	Name:  "shard-limits",
+	About: "shards get a limit of their data, and mostly lose it again (4.2)",
+	older: true,
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		for n := range 1 + p.pick("limits", 2) {
+			who := fmt.Sprintf("limit %d", n)
+			shard := p.shard(who)
+			set, unset := p.two(who)
+			all = append(all, scenario.Command{
+				At: set, Do: commandkind.ShardLimit, Name: shard,
+				Value: p.one(who+" size", "100", "400", "900", "2000"),
+			})
+			if p.chance(who+" ends", 60) {
+				all = append(all, scenario.Command{
+					At: unset, Do: commandkind.ShardLimit, Name: shard, Value: "0",
+				})
+			}
 		}
+		return all
 	},
 }
 
 var reshape = Operations{
-	Name: "split-and-merge",
-	About: "chunks are split, merged and cleared of jumbo flags while they move; in 8.0 a " +
-		"collection is defragmented",
+	Name:  "split-and-merge",
+	About: "chunks are split, merged and cleared of jumbo flags while they move",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		c := p.collection("reshaped")
 		for n := range 1 + p.pick("splits", 4) {
@@ -286,15 +322,22 @@ var reshape = Operations{
 				Name: c.NS,
 				Min:  p.key("marked", c),
 			})
-		if !p.Older && p.chance("defragment", 30) {
-			all = append(all, p.defragment(at, c)...)
-		}
 		return all
 	},
 }
 
-// defragment has a collection defragmented and, often, set otherwise before that can have ended:
-// its end writes the collection's document, where all of these are.
+// While a collection is defragmented it is, often, set otherwise before that can have ended: the
+// end writes the collection's document, where all of these are.
+var defragmentation = Operations{
+	Name:  "defragmentation",
+	About: "a collection is defragmented, and its balancing changes meanwhile (8.0)",
+	newer: true,
+	draw: func(p *operationsPlan) []scenario.Command {
+		at, _ := p.two("defragmented")
+		return p.defragment(at, p.collection("defragmented"))
+	},
+}
+
 func (p *operationsPlan) defragment(
 	at time.Duration, c *scenario.Collection,
 ) []scenario.Command {
@@ -321,12 +364,19 @@ func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) 
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
 		all = append(all, keyed.Choose(plan.pick, "story", catalog,
-			func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
+			plan.likelihood).draw(plan)...)
 	}
 	slices.SortStableFunc(all, func(a, b scenario.Command) int {
 		return int(min(max(a.At-b.At, -1), 1))
 	})
 	return all
+}
+
+func (p *operationsPlan) likelihood(o Operations) (name string, weight int) {
+	if o.older && !p.Older || o.newer && p.Older {
+		return o.Name, 0
+	}
+	return o.Name, 1
 }
 
 // operationsPlan is one story being drawn.

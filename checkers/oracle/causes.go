@@ -48,6 +48,8 @@ type Limits struct {
 	Cursor time.Duration
 	// Migration is the shortest of the waits of a donor or a recipient.
 	Migration time.Duration
+	// History is for how long the config server remembers at least where a chunk was.
+	History time.Duration
 }
 
 // Limit says what the limits are at the moment; without it, nothing is held against what is closed

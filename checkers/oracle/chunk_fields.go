@@ -220,8 +220,14 @@ func (f *fields) judgeMoved(w *model.Write) {
 	f.judgeProlonged(w, moved, whole)
 }
 
-// keptMillis is how long every version of the protocol remembers placements at least.
-const keptMillis = 10_000
+// kept is for how many milliseconds placements are remembered at least (protocol 3.3): 10 s in
+// every version of the protocol, unless the oracle is told otherwise.
+func (f *fields) kept() uint64 {
+	if f.limits == nil || f.limits().History == 0 {
+		return 10_000
+	}
+	return uint64(f.limits().History.Milliseconds())
+}
 
 // judgeProlonged: the new placement is followed by those before, of which only the oldest may be
 // forgotten, and only those that ended long ago, or in 4.2 began long ago (protocol 3.3).
@@ -240,7 +246,7 @@ func (f *fields) judgeProlonged(w *model.Write, c, old *trace.Chunk) {
 	}
 	lost, now := old.History[len(before)], c.History[0].ValidAfter
 	older := f.machine != nil && f.machine.Protocol() == migrationmodel.V42
-	if len(before) == 0 && !older || millis(lost.ValidAfter)+keptMillis > millis(now) {
+	if len(before) == 0 && !older || millis(lost.ValidAfter)+f.kept() > millis(now) {
 		f.wrong(w, notKept, fmt.Sprintf("%s forgets that it was on %s from time %d on",
 			f.name(c), lost.Shard, lost.ValidAfter),
 			fmt.Sprintf("it moves at time %d, and snapshots may still ask", now))
@@ -293,7 +299,7 @@ func (f *fields) judgeMerged(w *model.Write, now uint64) {
 				fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
 				fmt.Sprintf("the latest of its parts came at time %d", since))
 		}
-		if w.Is(trace.AutoMerge) && now != 0 && millis(since)+keptMillis > millis(now) {
+		if w.Is(trace.AutoMerge) && now != 0 && millis(since)+f.kept() > millis(now) {
 			f.wrong(w, wrongMerge, f.name(c)+" was joined without being asked for",
 				fmt.Sprintf("a part of it came at time %d, and at time %d snapshots may still ask",
 					since, now))

@@ -17,7 +17,7 @@ import (
 const (
 	// operatorShare is how many percent of the seeds with migrations of their own have a balancer
 	// and operators besides.
-	operatorShare = 10
+	operatorShare = 15
 	// documentBytes is about how many bytes a document has.
 	documentBytes = 42
 )
@@ -44,6 +44,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		hot = 90
 	}
 	s.Settings = drawSettings(d, p)
+	forgetEarly(d.Fork(0x81), s)
 	s.Set(balancerSettings(d, s.Topology)...)
 	mix := workloads.Standard()
 	if d.Chance("weak reads", 30) {
@@ -69,7 +70,9 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		addUnsharded(own, s, z)
 	}
 	keepSessions(d.Fork(0x3f), s)
-	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
+	s.Commands = drawOperations(d, s, z, 2+d.IntN("operations/count", 4))
+	zoneWhatIsMade(d.Fork(0x82), s)
+	removeRecipients(d.Fork(0x83), s)
 	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands,
@@ -238,6 +241,6 @@ func addOperators(d keyed.Source, s *scenario.Scenario, z size) {
 	own := d.Fork(0x0b)
 	s.Balancer = true
 	s.Set(balancerSettings(own, s.Topology)...)
-	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 2))...)
+	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 3))...)
 	raiseChunkSizes(s)
 }

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -63,9 +62,7 @@ func cleanUpBesideMoves(d keyed.Source, s *scenario.Scenario) {
 			Do: commandkind.CleanupOrphaned, Name: beside.NS,
 		})
 	}
-	slices.SortStableFunc(s.Commands, func(a, b scenario.Command) int {
-		return cmp.Compare(a.At, b.At)
-	})
+	sortCommands(s)
 }
 
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {

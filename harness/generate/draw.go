@@ -47,6 +47,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		drawStreams(d, p.size, s)
 	}
 	s.Settings = drawSettings(d, p)
+	forgetEarly(d.Fork(0x81), s)
 	mix := workloads.Standard()
 	if d.Chance("weak reads", 30) {
 		mix = workloads.Weak(mix)
@@ -55,7 +56,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if p.size.moves > 1 {
 		mix = drawMix(d, mix)
 	}
-	two := p.size.moves > 1 && d.Chance("second collection", 25)
+	two := p.size.moves > 1 && d.Chance("second collection", 35)
 	size, rest := p.size.split(two)
 	s.Ops = workloads.Draw(d.IntN, workloads.Params{
 		NS:      mainNamespace,
@@ -75,6 +76,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		Gap:        (size.span - warmUp) / time.Duration(size.moves),
 		WaitDelete: 20,
 		Operator:   8,
+		Open:       openMoves(s),
 		FirstID:    1,
 	}, keyed.Choose(d.IntN, "moves", workloads.MoveCatalog(), movesOf))
 	if two {
@@ -109,8 +111,10 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 		Whole:        WholeTimes(s.Ops),
 	})
 	s.FaultsEnd = size.span + faultsTail
+	zoneWhatIsMade(d.Fork(0x82), s)
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
+		removeRecipients(d.Fork(0x83), s)
 	}
 }
 
@@ -184,8 +188,27 @@ func keepHistory(d keyed.Source, s *scenario.Scenario) {
 	}
 }
 
+// forgetEarly has the config server forget soon, in some runs, where chunks were: only then are any
+// joined without being asked for, and histories cut, in as little time as a run has.
+func forgetEarly(own keyed.Source, s *scenario.Scenario) {
+	if own.Chance("forgets", 40) {
+		s.Set(scenario.Setting{
+			Name:  "shortestHistoryWindowSecs",
+			Value: keyed.Pick(own, "remembers", "10ms", "60ms", "300ms", "1s"),
+		})
+	}
+}
+
+// openMoves is how many percent of the migrations leave one end of the range to the donor.
+func openMoves(s *scenario.Scenario) int {
+	if s.Protocol == "4.2" {
+		return 0
+	}
+	return 8
+}
+
 // streamShare is how many percent of the seeds have readers of change streams.
-const streamShare = 15
+const streamShare = 25
 
 const (
 	// warmUp is when the first migration starts, settle how long faults go on after the last

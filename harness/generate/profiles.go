@@ -70,12 +70,12 @@ func Profiles() []Profile {
 		{Name: "contended",
 			About: "frequent migrations back and forth, faults aimed at control messages and " +
 				"the commit window",
-			Weight: 45,
+			Weight: 40,
 			size:   denseSize(),
 			aim:    func(kind string) bool { return slices.Contains(deepKinds, kind) }},
 		{Name: "single-fault-kind",
 			About:  "all faults of a run are of one kind, so that no kind masks another",
-			Weight: 25,
+			Weight: 22,
 			size:   standardSize,
 			one:    true},
 		{Name: "all-faults", About: "every kind of fault", Weight: 15, size: standardSize},
@@ -88,7 +88,7 @@ func Profiles() []Profile {
 		{Name: "balancer",
 			About: "the balancer is the only source of migrations; operators drain shards, " +
 				"change zones, windows and settings",
-			Weight:   10,
+			Weight:   18,
 			size:     balancedSize(),
 			balanced: true},
 		{

@@ -1,9 +1,6 @@
 package generate
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -28,6 +25,5 @@ func addQuestions(d keyed.Source, s *scenario.Scenario, z size) {
 		Start: warmUp / 2,
 		End:   z.span,
 	})...)
-	slices.SortStableFunc(s.Commands,
-		func(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) })
+	sortCommands(s)
 }

@@ -57,6 +57,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 		Start:      warmUp,
 		Gap:        (z.span - warmUp) / time.Duration(z.moves),
 		WaitDelete: 20,
+		Open:       openMoves(s),
 		FirstID:    len(s.Migrations) + 1,
 	}, keyed.Choose(own.IntN, "moves", workloads.MoveCatalog(), movesOf))
 	if own.Chance("whole", 70) {

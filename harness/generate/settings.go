@@ -93,8 +93,8 @@ var backgroundFaults = []knob{
 	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},
-	{"sim.task.stallDelay", []string{"20ms", "20ms", "5ms", "200ms"}},
-	{"sim.task.siteStallsPerMillion", []string{"0", "0", "10000", "60000"}},
+	{"sim.task.stallDelay", []string{"20ms", "5ms", "200ms", "500ms"}},
+	{"sim.task.siteStallsPerMillion", []string{"0", "10000", "60000", "200000"}},
 	{"sim.task.siteErrorsPerMillion", []string{"0", "0", "5000", "20000"}},
 }
 

@@ -239,6 +239,14 @@ func (s *session) findAndModify(
 	return a, r
 }
 
+func (s *session) deleteOne(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+	a := s.client.Delete(t, command.Delete{
+		NS: op.NS, Filter: only(s.named(op)), Concern: command.Majority,
+	})
+	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	return a, histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+}
+
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
 		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: command.Majority,

@@ -121,18 +121,24 @@ func (c *cluster) limits() oracle.Limits {
 	if c.impatient != nil {
 		all = append(all, *c.impatient)
 	}
-	least := limitsOf(&all[0])
+	least := c.limitsOf(&all[0])
 	for i := range all {
-		other := limitsOf(&all[i])
+		other := c.limitsOf(&all[i])
 		least.Cursor = min(least.Cursor, other.Cursor)
 		least.Migration = min(least.Migration, other.Migration)
+		least.History = min(least.History, other.History)
 	}
 	return least
 }
 
-func limitsOf(s *settings.Settings) oracle.Limits {
+func (c *cluster) limitsOf(s *settings.Settings) oracle.Limits {
+	history := s.ShortestHistory
+	if modelOf(c.scenario) == migrationmodel.V80 {
+		history = max(history, s.HistoryWindow, s.TransactionLifetime)
+	}
 	return oracle.Limits{
-		Cursor: s.CursorTimeout,
+		History: history,
+		Cursor:  s.CursorTimeout,
 		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,
 			s.CommandTimeout),
 	}

@@ -38,8 +38,12 @@ var (
 			zone = ""
 		}
 		return &command.UpdateZoneKeyRange{
-			NS: c.Name, Min: bound(c.Min), Max: bound(c.Max), Zone: zone,
+			NS: c.Name, Min: bound(c.Min), Max: bound(c.Max), Zone: zone, Field: shardKeyField,
 		}, nil
+	}))
+	_ = obeys(commandkind.AutoMerge, toConfig(func(c *scenario.Command) (env.Message, error) {
+		on := c.Value == "on"
+		return &command.ConfigureCollectionBalancing{NS: c.Name, AutoMerge: &on}, nil
 	}))
 	_ = obeys(commandkind.Balance, toConfig(func(c *scenario.Command) (env.Message, error) {
 		on := c.Value == "on"

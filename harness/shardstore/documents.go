@@ -30,7 +30,7 @@ func raw(d bson.D) bson.Raw {
 func documentOf(n docName, v string) bson.Raw {
 	return built(func(b []byte) []byte {
 		b = bsoncore.AppendInt64Element(b, "_id", n.id)
-		b = bsoncore.AppendInt64Element(b, "k", n.k)
+		b = bsoncore.AppendInt64Element(b, shardKeyField, n.k)
 		return bsoncore.AppendStringElement(b, "v", v)
 	})
 }
@@ -67,13 +67,13 @@ func within(name string, fill func([]byte) []byte) bson.Raw {
 }
 
 func between(from, to int64) bson.Raw {
-	return within("k", func(b []byte) []byte {
+	return within(shardKeyField, func(b []byte) []byte {
 		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "$gte", from), "$lt", to)
 	})
 }
 
 func among(keys []int64) bson.Raw {
-	return within("k", func(b []byte) []byte {
+	return within(shardKeyField, func(b []byte) []byte {
 		at, b := bsoncore.AppendArrayElementStart(b, "$in")
 		for i, k := range keys {
 			b = bsoncore.AppendInt64Element(b, strconv.Itoa(i), k)
@@ -85,19 +85,19 @@ func among(keys []int64) bson.Raw {
 
 // ofKey is the filter by shard key alone, only the one that names the document, too.
 func ofKey(k int64) bson.Raw {
-	return built(func(b []byte) []byte { return bsoncore.AppendInt64Element(b, "k", k) })
+	return built(func(b []byte) []byte { return bsoncore.AppendInt64Element(b, shardKeyField, k) })
 }
 
 func only(n docName) bson.Raw {
 	return built(func(b []byte) []byte {
-		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), "k", n.k)
+		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), shardKeyField, n.k)
 	})
 }
 
 // expecting is only, and the document has that value.
 func expecting(n docName, v string) bson.Raw {
 	return built(func(b []byte) []byte {
-		b = bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), "k", n.k)
+		b = bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), shardKeyField, n.k)
 		return bsoncore.AppendStringElement(b, "v", v)
 	})
 }

@@ -72,6 +72,7 @@ var (
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 			return s.findAndModify(t, op, command.FindAndModify{Remove: true})
 		}))
+	_ = executes(opkind.DeleteOne, onDocument((*session).deleteOne))
 	_ = executes(opkind.Update, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 			return s.update(t, op, set(op.Value), false)

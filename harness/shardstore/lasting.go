@@ -118,11 +118,12 @@ func (c *cluster) newest(set string) string {
 }
 
 // primariesAsk reports whether only primaries send a request that others go by. Any member asks who
-// is the primary, or what the catalog has, and may have begun to before it was elected; and nobody
-// goes by the changelog, to which a request of an earlier term may still add its line.
+// is the primary, or what the catalog has, and may have begun to before it was elected. A clean-up
+// of 4.2 that began in an earlier term may still wait for migrations, which changes nothing, and
+// add its line to the changelog, which nobody goes by; then it finds that the term is over.
 func primariesAsk(asked env.Message) bool {
 	switch asked.(type) {
-	case *command.FlushRoutingTableCacheUpdates, *command.LogChange:
+	case *command.FlushRoutingTableCacheUpdates, *command.JoinMigrations, *command.LogChange:
 		return false
 	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit,
 		*command.CloneCatalogData, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:

@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -38,7 +39,8 @@ func (m movements) MoveRange(what scenario.Migration) []target.Step {
 		answered := m.oracle.Asked(factOf(&req))
 		deleted := func(bool) {}
 		if req.WaitDelete {
-			deleted = m.oracle.AwaitsDeletion(req.NS, string(req.Min), string(req.Max), req.To)
+			deleted = m.oracle.AwaitsDeletion(req.NS, string(cmp.Or(req.Min, key.Min)),
+				string(cmp.Or(req.Max, key.Max)), req.To)
 		}
 		err := m.client.MoveRange(t, req, m.wait)
 		answered(err == nil)
@@ -60,7 +62,7 @@ func (m movements) MovePrimary(what scenario.MovePrimary) []target.Step {
 func oneStep(do func(env.Task) error) []target.Step { return []target.Step{do} }
 
 func moveRange(m scenario.Migration) command.MoveRange {
-	return command.MoveRange{
+	req := command.MoveRange{
 		NS:         m.NS,
 		Min:        bound(m.Min),
 		Max:        bound(m.Max),
@@ -70,6 +72,13 @@ func moveRange(m scenario.Migration) command.MoveRange {
 		Throttle:   throttle(m.Throttle),
 		Name:       fmt.Sprint(m.ID),
 	}
+	switch m.Open {
+	case "min":
+		req.Min = ""
+	case "max":
+		req.Max = ""
+	}
+	return req
 }
 
 // throttle is the write concern that a scenario writes as a word.
@@ -101,12 +110,15 @@ func collections(s *scenario.Scenario) []system.Collection {
 	return all
 }
 
+// shardKeyField is that of every collection which is, or is to be, sharded.
+const shardKeyField = "k"
+
 // shardKey is the pattern of a collection, zero of one that is not sharded.
 func shardKey(c scenario.Collection) key.Pattern {
 	if c.Unsharded {
 		return key.Pattern{}
 	}
-	return key.Pattern{Field: "k", Hashed: c.Hashed}
+	return key.Pattern{Field: shardKeyField, Hashed: c.Hashed}
 }
 
 // unsharded reports whether the collection is not sharded: an operation may have changed that.

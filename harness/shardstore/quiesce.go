@@ -77,10 +77,10 @@ func (o operatorConnection) lead(t env.Task) {
 				NS:         c.NS,
 				Enabled:    &on,
 				Defragment: &off,
-				ChunkBytes: o.roomFor(c.NS),
 			})
 		}
 	}
+	o.makeRoom(t)
 	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting}) // nobody has set anything
 	if o.scenario.Protocol == "4.2" {
 		o.enlarge(t)
@@ -90,12 +90,27 @@ func (o operatorConnection) lead(t env.Task) {
 		o.lift(t)
 	}
 	o.lift(t)
+	o.makeRoom(t) // for what clients have written since
 	o.awaitBalance(t)
 }
 
+// makeRoom raises the sizes of chunks of collections that have documents larger than those. The
+// balancer would move such a document back and forth for ever, as it takes what it moves for less
+// than what shards differ by (errata E2).
+func (o operatorConnection) makeRoom(t env.Task) {
+	for i := range o.scenario.Collections {
+		c := &o.scenario.Collections[i]
+		if o.unsharded(c) {
+			continue
+		}
+		if room := o.roomFor(c.NS); room != nil {
+			o.retryUntil(t, &command.ConfigureCollectionBalancing{NS: c.NS, ChunkBytes: room})
+		}
+	}
+}
+
 // roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any
-// other. The balancer would move such a document back and forth for ever, as it takes what it moves
-// for less than what shards differ by (errata E2).
+// other.
 func (o operatorConnection) roomFor(ns string) *int64 {
 	table, missing := o.Catalog(ns)
 	holdings, err := o.cluster.Cluster.Holdings(ns)

@@ -36,6 +36,7 @@ func simplerMigrations(s *scenario.Scenario) (all []edit) {
 	for i := range s.Migrations {
 		for _, do := range []func(m *scenario.Migration){
 			func(m *scenario.Migration) { m.WaitDelete = false },
+			func(m *scenario.Migration) { m.Open = "" },
 			func(m *scenario.Migration) { m.ForceJumbo = "" },
 			func(m *scenario.Migration) { m.Throttle = "" },
 		} {

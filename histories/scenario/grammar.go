@@ -176,8 +176,10 @@ func (l *line) migration(id int) Migration {
 	m.Min, m.Max = l.span("a range such as [MinKey, 20)")
 	m.To = l.destination()
 	m.WaitDelete = l.optional("wait-delete")
-	l.pairs("force-jumbo= and throttle=", func(name, value string) bool {
+	l.pairs("open=, force-jumbo= and throttle=", func(name, value string) bool {
 		switch name {
+		case "open":
+			m.Open = value
 		case "force-jumbo":
 			m.ForceJumbo = value
 		case "throttle":

@@ -138,6 +138,7 @@ const (
 	CAS         = opkind.CAS
 	Insert      = opkind.Insert
 	Delete      = opkind.Delete
+	DeleteOne   = opkind.DeleteOne
 	Update      = opkind.Update
 	Upsert      = opkind.Upsert
 	Push        = opkind.Push
@@ -160,6 +161,9 @@ type Migration struct {
 	Min, Max   int64
 	To         int // number of the shard
 	WaitDelete bool
+	// Open is the end of the range that is left to the donor, which moves as much as makes a chunk:
+	// "min", "max" or, with neither left to it, empty. 4.2 moves no such range.
+	Open string
 	// ForceJumbo is what becomes of a chunk that is too big: empty refuses it, "manual" and
 	// "balancer" move it.
 	ForceJumbo string

@@ -183,6 +183,9 @@ func (m Migration) String() string {
 	if m.WaitDelete {
 		line += " wait-delete"
 	}
+	if m.Open != "" {
+		line += " open=" + quoteWord(m.Open)
+	}
 	if m.ForceJumbo != "" {
 		line += " force-jumbo=" + quoteWord(m.ForceJumbo)
 	}

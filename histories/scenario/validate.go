@@ -254,6 +254,8 @@ func (s *Scenario) checkMigrations(Names) *defect {
 		case m.To < 0 || m.To >= s.Topology.Shards:
 			return flaw("move", i, "there is no "+ShardName(m.To),
 				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+		case m.Open != "" && m.Open != "min" && m.Open != "max":
+			return flaw("move", i, "open="+quoteWord(m.Open), "open=min or open=max")
 		case !slices.Contains(forceJumboValues, m.ForceJumbo):
 			return flaw("move", i, "force-jumbo="+quoteWord(m.ForceJumbo),
 				"force-jumbo=manual or force-jumbo=balancer")

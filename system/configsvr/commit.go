@@ -17,13 +17,11 @@ import (
 // historyWindow is for how long placements are remembered (protocol 3.3).
 func (s *Server) historyWindow() time.Duration {
 	if s.profile == protocol.V42 {
-		return shortestHistory
+		return s.settings.ShortestHistory
 	}
-	return max(s.settings.HistoryWindow, s.settings.TransactionLifetime, shortestHistory)
+	return max(s.settings.HistoryWindow, s.settings.TransactionLifetime,
+		s.settings.ShortestHistory)
 }
-
-// shortestHistory is the least time for which placements are remembered, regardless of the setting.
-const shortestHistory = 10 * time.Second
 
 // commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before
 // the wait for the majority: the next commit builds on a write that is lost only together with its

@@ -274,9 +274,18 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	for c := range table.Chunks() {
 		ops = append(ops, deleteOp(Chunks, catalog.ChunkID(coll.UUID, c.Min)))
 	}
-	for _, z := range s.Zones(coll.NS, coll.Key) {
-		ops = append(ops, RemoveZone(coll.NS, z.Min))
-	}
+	return append(ops, s.leaveZones(coll.NS)...)
+}
+
+// leaveZones takes the ranges of zones from a name, which it may have without being sharded.
+func (s *Server) leaveZones(ns string) (ops []oplog.Op) {
+	s.scan(Tags, func(doc bson.Raw) error {
+		of, _, z, err := catalog.DecodeAnyZone(doc)
+		if of == ns {
+			ops = append(ops, RemoveZone(ns, z.Min))
+		}
+		return err
+	})
 	return ops
 }
 
@@ -292,7 +301,9 @@ func (s *Server) renameInCatalog(t env.Task, op *ddlOperation) error {
 			switch {
 			case err == nil:
 				ops = append(ops, s.removal(target)...)
-			case !errcode.Is(err, errcode.NamespaceNotFound):
+			case errcode.Is(err, errcode.NamespaceNotFound):
+				ops = append(ops, s.leaveZones(op.To)...)
+			default:
 				return nil, err
 			}
 			entry, err := s.renamed(table, op)

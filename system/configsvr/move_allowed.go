@@ -32,7 +32,11 @@ func (s *Server) checkMoveAllowed(t env.Task, req *command.MoveRange, piece key.
 	if err != nil {
 		return err
 	}
-	zone := s.Zones(req.NS, table.Collection().Key).Of(piece)
+	coll := table.Collection()
+	if coll.Unsharded { // ranges that are of a zone already are of the key that it is to have
+		return errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
+	}
+	zone := s.Zones(req.NS, coll.Key).Of(piece)
 	if to.Draining {
 		return notAllowed(req, "it is draining")
 	}

@@ -160,6 +160,10 @@ var about = []fact{
 		"history is kept for at least this time (8.0)",
 	},
 	{
+		"shortestHistoryWindowSecs", Seconds, "config server",
+		"history is kept for at least this time; a constant of MongoDB",
+	},
+	{
 		"persistedChunkCacheUpdateMaxBatchSize", Number, "shards",
 		"chunks of a cached routing table in one log entry; 0 for no limit",
 	},

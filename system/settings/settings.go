@@ -106,6 +106,8 @@ type Settings struct {
 	HistoryWindow time.Duration `name:"minSnapshotHistoryWindowInSeconds"`
 	// 60s; placements are kept for no less (8.0).
 	TransactionLifetime time.Duration `name:"transactionLifetimeLimitSeconds"`
+	// 10s; placements are kept for no less, whatever the two above say. A constant of MongoDB.
+	ShortestHistory time.Duration `name:"shortestHistoryWindowSecs"`
 	// 1000 chunks of a shard's own copy of the table in one entry; 0: no limit.
 	CacheBatch int `name:"persistedChunkCacheUpdateMaxBatchSize"`
 
@@ -192,6 +194,7 @@ func Default80() Settings {
 		RetryBackoff:        time.Second,
 		HistoryWindow:       300 * time.Second,
 		TransactionLifetime: time.Minute,
+		ShortestHistory:     10 * time.Second,
 		CacheBatch:          1000,
 		BalancerInterval:    10 * time.Second,
 		BalancerPause:       time.Second,

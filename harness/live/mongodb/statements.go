@@ -26,6 +26,11 @@ var statements = map[opkind.Name]func(*scenario.Op) statement{
 	opkind.Delete: func(op *scenario.Op) statement {
 		return findAndModify(op, named(op), bson.E{Key: "remove", Value: true})
 	},
+	opkind.DeleteOne: func(op *scenario.Op) statement {
+		one := bson.D{{Key: "q", Value: named(op)}, {Key: "limit", Value: 1}}
+		return statement{bson.D{{Key: "delete", Value: collectionOf(op)},
+			{Key: "deletes", Value: bson.A{one}}}, readUpdated(false)}
+	},
 	opkind.Update: func(op *scenario.Op) statement {
 		return update(op, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: op.Value}}}}, false)
 	},

@@ -80,6 +80,7 @@ var (
 	upserted = outcome{n: 1, upserted: true}
 	replaced = outcome{n: 1, modified: 1, image: true}
 	removed  = outcome{n: 1, image: true}
+	deleted  = outcome{n: 1}
 )
 
 // outcomes are what an acknowledged operation may say that it did. Every write has a value that no
@@ -91,8 +92,10 @@ func outcomes(op *scenario.Op) []outcome {
 	switch {
 	case creates:
 		return []outcome{inserted}
-	case kind.Effect == opkind.Remove:
+	case kind.Effect == opkind.Remove && kind.Returns:
 		return []outcome{removed, nothing}
+	case kind.Effect == opkind.Remove:
+		return []outcome{deleted, nothing}
 	case kind.Expects():
 		return []outcome{replaced, nothing}
 	case kind.Returns:
