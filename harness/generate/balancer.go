@@ -80,6 +80,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	}
 	addGrowth(d, s, z)
 	addQuestions(d, s, z)
+	batchWrites(d.Fork(0x84), s)
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
 	delayOrders(s, d.Fork(0x7c), p)

@@ -93,6 +93,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	describeRenamed(s, d)
 	delayOrders(s, d.Fork(0x7c), p)
 	sendOnce(s, d, size)
+	batchWrites(d.Fork(0x84), s)
 	return s
 }
 

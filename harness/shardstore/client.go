@@ -63,6 +63,9 @@ type statement struct {
 
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
+	if op.Batched {
+		s.client.Join()
+	}
 	a, r := executions[op.Kind](s, t, op, tick)
 	for n := 0; s.asksAgain && n < mostAsked && wasOvertaken(&a); n++ {
 		a, r = executions[op.Kind](s, t, op, tick)

@@ -132,6 +132,7 @@ func (l *line) op(id int) Op {
 	absent := l.optional("if-absent")
 	l.opPairs(&o)
 	o.Causal = l.optional("causal")
+	o.Batched = l.optional("batched")
 	o.DropTarget = l.optional("drop-target")
 	if kind.Expects() && absent == (o.Expect != "") {
 		l.fail("the "+string(o.Kind)+" does not say what it expects",

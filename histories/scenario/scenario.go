@@ -120,6 +120,10 @@ type Op struct {
 	DropTarget bool
 	// Causal reads return nothing older than what their client has written or seen before.
 	Causal bool
+	// Batched writes go into one batch with the client's write before: they are statements under
+	// one transaction number, and a retry sends again what precedes it. A store without sessions
+	// takes them for any other.
+	Batched bool
 	// Age of a snapshot read is how far its time lies behind what its client knows; zero leaves the
 	// time to the router.
 	Age time.Duration

@@ -62,6 +62,8 @@ func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op 
 		if o.Concern == "snapshot" && !o.Causal {
 			o.Age = time.Duration(rapid.Int64Range(0, 2000).Draw(t, "age")) * time.Millisecond
 		}
+	} else {
+		o.Batched = rapid.Bool().Draw(t, "batched")
 	}
 	return o
 }

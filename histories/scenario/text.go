@@ -170,6 +170,9 @@ func (o Op) String() string {
 	if o.Causal {
 		b.WriteString(" causal")
 	}
+	if o.Batched {
+		b.WriteString(" batched")
+	}
 	if o.DropTarget {
 		b.WriteString(" drop-target")
 	}

@@ -86,6 +86,9 @@ func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
 	kind := o.Kind.Of()
 	scan := kind.Shape == opkind.Ranged
 	switch {
+	case o.Batched && (kind.Shape != opkind.Keyed || kind.Reads()):
+		return "a " + string(o.Kind) + " is no write to a document",
+			"batched with writes to documents only"
 	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
 		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
 	case !kind.Renames && (o.Into != "" || o.DropTarget):

@@ -59,6 +59,9 @@ type Client struct {
 	operated hlc.Timestamp
 	// newest is the newest retryable write, as it was sent.
 	newest env.Message
+	// batch is the newest batch, joins whether the next write goes into it too.
+	batch batch
+	joins bool
 }
 
 // New returns a client with a new session. The settings are read at every use.
@@ -111,6 +114,7 @@ func (c *Client) FindAndModify(t env.Task, op command.FindAndModify) Answer {
 // attempt.
 func (c *Client) statement() command.Session {
 	c.txn++
+	c.batch = batch{}
 	return command.Session{ID: c.session, Txn: c.txn}
 }
 
@@ -119,7 +123,7 @@ func (c *Client) retryable() command.Session {
 	if c.settings.RetryWrites == 0 {
 		return command.Session{}
 	}
-	return c.statement()
+	return c.batched()
 }
 
 // Find returns all documents that match, in one batch if op.BatchSize is zero.
@@ -206,7 +210,11 @@ func (c *Client) document(t env.Task, op env.Message, statement command.Session)
 
 func (c *Client) write(t env.Task, op env.Message) Answer {
 	c.newest = op
-	return c.send(t, op, true)
+	answer := c.send(t, op, true)
+	if answer.Certainty == OK && answer.Written.N > 0 {
+		c.batch.recorded = append(c.batch.recorded, op)
+	}
+	return answer
 }
 
 func (c *Client) send(t env.Task, op env.Message, again bool) Answer {
@@ -224,6 +232,9 @@ func (c *Client) send(t env.Task, op env.Message, again bool) Answer {
 			answer := doubt.failure(err, retries.done)
 			answer.After = after
 			return answer
+		}
+		if again {
+			c.repeatBatch(t, retries)
 		}
 	}
 }

@@ -53,20 +53,18 @@ func (s *Server) Import(
 	return err == nil, err
 }
 
-// knows reports whether recording the statement would add nothing: it is on record, or it is a dead
-// end and the history is known to be incomplete.
+// knows reports whether the statement, or the dead end, is on record here. That the log does not
+// reach back far enough is no dead end: that of another member may, and it would take what it finds
+// there for everything (H-63b).
 func (x *Session) knows(st oplog.Stmt) bool {
 	rec := x.Record()
 	if rec.Txn != st.Txn {
 		return false
 	}
 	found := false
-	complete := x.server.History(rec, func(known *oplog.Stmt, _ oplog.Time) bool {
-		found = known.ID == st.ID && !known.DeadEnd
-		return st.DeadEnd || !found
+	x.server.History(rec, func(known *oplog.Stmt, _ oplog.Time) bool {
+		found = known.DeadEnd == st.DeadEnd && (st.DeadEnd || known.ID == st.ID)
+		return !found
 	})
-	if st.DeadEnd {
-		return !complete
-	}
 	return found
 }

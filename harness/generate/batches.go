@@ -1,0 +1,35 @@
+package generate
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// batchShare is how many percent of the seeds have clients that write in batches, batchedShare how
+// many percent of their writes go into the batch of the one before.
+const batchShare, batchedShare = 40, 60
+
+// batchWrites has clients write several statements under one transaction number, to collections
+// that stay what they are: in another one of the name, statements that are sent again are carried
+// out again (protocol 7).
+func batchWrites(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("batches", batchShare) {
+		return
+	}
+	replaced := map[string]bool{}
+	for i := range s.Ops {
+		if o := &s.Ops[i]; o.Kind.Whole() {
+			replaced[o.NS], replaced[o.Into] = true, true
+		}
+	}
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		kind := o.Kind.Of()
+		if kind.Shape == opkind.Keyed && !kind.Reads() && !replaced[o.NS] {
+			o.Batched = own.Chance(fmt.Sprintf("batched/%d", o.ID), batchedShare)
+		}
+	}
+}
