@@ -21,7 +21,7 @@ func batchWrites(own keyed.Source, s *scenario.Scenario) {
 	}
 	replaced := map[string]bool{}
 	for i := range s.Ops {
-		if o := &s.Ops[i]; o.Kind.Whole() {
+		if o := &s.Ops[i]; o.Kind.Whole() && o.Kind != scenario.Shard {
 			replaced[o.NS], replaced[o.Into] = true, true
 		}
 	}
