@@ -153,7 +153,7 @@ func (d *Draw) member(question string) string {
 // primary draws a role that matters to a migration.
 func (d *Draw) primary(question string) string {
 	return d.one(question, "donor.primary", "donor.primary", "recipient.primary",
-		"recipient.primary", "config.primary")
+		"recipient.primary", "config.primary", "config.primary")
 }
 
 // link draws a direction in which a migration's messages travel.

@@ -72,12 +72,14 @@ var lastingRule = verdict.Checker{
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
 		"when the request arrived. A new primary has others do nothing until a majority has the " +
 		"first entry of its term, and no primary requests the next step of an operation before a " +
-		"majority has its record of that operation.",
+		"majority has its record of that operation. A config server's member answers with the " +
+		"routing table that its log has.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
+		otherTable:      "a config server answered with another routing table than its log has",
 	},
 }
 
@@ -88,6 +90,7 @@ const (
 	answeredDeposed verdict.Signature = "answered-when-deposed"
 	askedEarly      verdict.Signature = "asked-before-majority"
 	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
+	otherTable      verdict.Signature = "answered-another-table"
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
@@ -100,6 +103,16 @@ func (o *Oracle) Kept(node, about, ns, lacking string, logs ...string) {
 		Signature: answeredEarly, NS: ns,
 		Broke:   fmt.Sprintf("%s answers %s, and no majority of its set has it", node, about),
 		Because: append([]string{lacking}, logs...),
+	}, o.step)
+}
+
+// ToldOtherTable reports a member of the config server that has answered with another routing table
+// than a majority has in its log by then.
+func (o *Oracle) ToldOtherTable(node, ns, differs string) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: otherTable, NS: ns,
+		Broke:   fmt.Sprintf("%s answers with a routing table of %s that its log has not", node, ns),
+		Because: []string{differs},
 	}, o.step)
 }
 

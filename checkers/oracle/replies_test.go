@@ -34,6 +34,10 @@ func TestSeenFromOutside(t *testing.T) {
 			},
 			lastingRule, askedUnkept,
 		},
+		"another table": {
+			func(o *Oracle) { o.ToldOtherTable("config.0", "test.docs", "it is older") },
+			lastingRule, otherTable,
+		},
 		"a write in the log is refused": {
 			func(o *Oracle) {
 				o.RefusedWritten("a.0", "Update", "test.docs", "NotWritablePrimary", 7)

@@ -73,6 +73,8 @@ func (r *rounds) followQueued(e *trace.Event) {
 		q := queued{Choice: choiceOf(e), request: e.Request()}
 		if of, _, _ := number(e.Request()); of == 0 {
 			q.state = r.judgeSingle(e, q.Choice)
+		} else if r.now != nil && of == r.now.number {
+			r.now.entered++
 		}
 		r.queued = append(r.queued, q)
 	case trace.BalancerChose, trace.BalancerDone:

@@ -84,7 +84,9 @@ type openRound struct {
 	// disturbed says that what the round does may have another reason than these states: a fault,
 	// or a change since something was chosen.
 	disturbed bool
-	requests  []string
+	// requests are those that were made, entered is how many have entered the queue for that.
+	requests []string
+	entered  int
 	// heard is when a shard answered last.
 	heard int64
 	// cut are the chunks that were to be cut, by namespace and lower bound.
@@ -341,5 +343,5 @@ func (r *rounds) choices() (all []balance.Choice, whole bool) {
 			return nil, false
 		}
 	}
-	return all, true
+	return all, len(ids) >= r.now.entered
 }

@@ -75,6 +75,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 		if own.Chance("renames", 50) {
 			p.Other, p.Renames = otherNamespace, 50
 			useOther(s, own, ops, moves)
+			deleteLate(own, s)
 		}
 		ops = append(ops, workloads.DrawWhole(own.IntN, p)...)
 		if own.Chance("watched", 40) {
@@ -101,6 +102,17 @@ func scanTimes(ops []scenario.Op) (times []time.Duration) {
 		}
 	}
 	return times
+}
+
+// deleteLate has shards wait before they delete what they have given away, in most scenarios with
+// renames: what is to be deleted then has another name by the time.
+func deleteLate(own keyed.Source, s *scenario.Scenario) {
+	if own.Chance("late deletions", 60) {
+		s.Set(scenario.Setting{
+			Name:  "orphanCleanupDelaySecs",
+			Value: keyed.Pick(own, "deletions after", "30ms", "120ms", "400ms"),
+		})
+	}
 }
 
 // watchWhole has a reader follow the collection's changes, which ends whenever the collection does.

@@ -90,7 +90,8 @@ func ofKey(k int64) bson.Raw {
 
 func only(n docName) bson.Raw {
 	return built(func(b []byte) []byte {
-		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), shardKeyField, n.k)
+		b = bsoncore.AppendInt64Element(b, "_id", n.id)
+		return bsoncore.AppendInt64Element(b, shardKeyField, n.k)
 	})
 }
 

@@ -108,6 +108,21 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	}
 }
 
+// routingAnswer has the oracle judge a routing table: whatever a member of the config server keeps
+// in memory, it answers by its log.
+func (c *cluster) routingAnswer(x *env.Exchange, asked, said env.Message) {
+	req, ok := asked.(*command.GetRoutingTable)
+	told, given := said.(*command.RoutingUpdate)
+	m := c.Member(x.To)
+	if !ok || !given || m == nil {
+		return
+	}
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	if differs := h.Differs(req, told); differs != "" {
+		c.oracle.ToldOtherTable(string(x.To), req.NS, differs)
+	}
+}
+
 // newest says who leads a set by now; empty when nobody does.
 func (c *cluster) newest(set string) string {
 	m := c.Member(c.Primary(set))

@@ -31,6 +31,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	c.lastingAnswer(x, asked.Body)
+	c.routingAnswer(x, asked.Body, said.Body)
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return

@@ -54,8 +54,10 @@ func (r *round) carryOut(t env.Task) (err error) {
 	}
 	r.chosen = choice.Migrations()
 	r.warn(t, choice.OnlyJumbo())
-	if len(r.chosen) > 0 && r.open(t, r.term.options()) { // it may have been switched off meanwhile
-		r.enqueue(t)
+	if len(r.chosen) > 0 {
+		if _, open := r.open(t); open { // it may have been switched off meanwhile
+			r.enqueue(t)
+		}
 	}
 	if err := r.await(t); err != nil {
 		return err

@@ -46,23 +46,23 @@ func (m *term) run(t env.Task) {
 // turn is one turn of the loop; it returns how long the balancer sleeps after it (errata E1).
 func (m *term) turn(t env.Task) time.Duration {
 	m.woken = false
-	o, err := m.load(t)
-	if err != nil || !m.open(t, o) || m.round(t, o) == 0 {
+	if t.Point(failpoint.BalancerLoadSettings, env.Note{}) != nil {
+		return m.settings.BalancerInterval
+	}
+	o, open := m.open(t)
+	if !open || m.round(t, o) == 0 {
 		return m.settings.BalancerInterval
 	}
 	return m.settings.BalancerPause
 }
 
-func (m *term) load(t env.Task) (roundOptions, error) {
-	if err := t.Point(failpoint.BalancerLoadSettings, env.Note{}); err != nil {
-		return roundOptions{}, err
+// open returns what operators have set by now, and whether the balancer may ask for migrations.
+func (m *term) open(t env.Task) (o roundOptions, open bool) {
+	if t.Point(failpoint.BalancerWindowCheck, env.Note{}) != nil {
+		return o, false
 	}
-	return m.options(), nil
-}
-
-// open reports whether the balancer may ask for migrations now.
-func (m *term) open(t env.Task, o roundOptions) bool {
-	return t.Point(failpoint.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
+	o = m.options()
+	return o, m.permits(o)
 }
 
 // permits compares with the local time of day of the server (errata E22).

@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,7 +89,33 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 	}
 }
 
-// write has a client insert a document through routers that answer in turn as told.
+// TestBatch: what is retried of a batch is all of it, but for what has left no record, and the next
+// write that does not join is a batch of its own.
+func TestBatch(t *testing.T) {
+	lost := fails(errcode.NetworkTimeout)
+	sessions := answering(t, settings.Default80(), []reply{
+		writes(1), writes(0), writes(1), // statements 0, 1 and 2
+		lost, writes(1), writes(1), writes(1), // 3; then 0 and 2 once more, and 3
+		lost, writes(1), // of the next
+	}, func(task env.Task, c *client.Client) {
+		for _, joins := range []bool{true, true, true, true, false} {
+			if joins {
+				c.Join()
+			}
+			if a := c.Insert(task, insertion(t)); a.Certainty != client.OK {
+				t.Errorf("a write is %v: %v", a.Certainty, a.Err)
+			}
+		}
+	})
+	var sent []string
+	for _, s := range sessions {
+		sent = append(sent, fmt.Sprintf("%d.%d", s.Txn, s.Stmt))
+	}
+	if got, want := strings.Join(sent, " "), "1.0 1.1 1.2 1.3 1.0 1.2 1.3 2.0 2.0"; got != want {
+		t.Errorf("transactions and statements sent: %s, want %s", got, want)
+	}
+}
+
 // A write without a session is sent once, whatever the answer is.
 func TestWritesThatAreNotRetryable(t *testing.T) {
 	s := settings.Default80()
@@ -110,9 +138,25 @@ func write(t *testing.T, replies []reply) (a client.Answer, sessions []command.S
 	return writeBy(t, settings.Default80(), replies)
 }
 
+// writeBy has a client insert a document through routers that answer in turn as told.
 func writeBy(
 	t *testing.T, s settings.Settings, replies []reply,
 ) (a client.Answer, sessions []command.Session) {
+	sessions = answering(t, s, replies, func(task env.Task, c *client.Client) {
+		a = c.Insert(task, insertion(t))
+	})
+	return a, sessions
+}
+
+func insertion(t *testing.T) command.Insert {
+	return command.Insert{NS: "test.docs", Docs: []bson.Raw{document(t)}}
+}
+
+// answering has a client do something, and returns the statements that reach the routers.
+func answering(
+	t *testing.T, s settings.Settings, replies []reply, do func(env.Task, *client.Client),
+) (sessions []command.Session) {
+	t.Helper()
 	w := sim.New(sim.Options{Seed: 1, Codec: codec.BSON})
 	defer w.Close()
 	for _, id := range []env.NodeID{"router.0", "router.1"} {
@@ -133,14 +177,14 @@ func writeBy(
 		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())),
 			[]env.NodeID{"router.0", "router.1"}, &s)
 		if task.Sleep(10*time.Millisecond) == nil {
-			a = c.Insert(task, command.Insert{NS: "test.docs", Docs: []bson.Raw{document(t)}})
+			do(task, c)
 		}
 	})
 	w.Run(nil, env.Time(time.Minute))
 	if err := w.Err(); err != nil || len(replies) > 0 {
 		t.Fatalf("%v; replies left: %v", err, replies)
 	}
-	return a, sessions
+	return sessions
 }
 
 func TestClientGivesUpInTime(t *testing.T) {

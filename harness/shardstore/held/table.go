@@ -1,0 +1,43 @@
+package held
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+)
+
+// Differs says how a routing table that a member of the config server has answered with is another
+// one than its log has, as far as a majority has that; empty when it is the same.
+func (h *Log) Differs(asked *command.GetRoutingTable, told *command.RoutingUpdate) string {
+	table, err := configsvr.ReadTable(h.Store, asked.NS, h.Committed)
+	if err != nil {
+		return fmt.Sprintf("its log says: %v", err)
+	}
+	if told.Collection != table.Collection() {
+		return fmt.Sprintf("it says %+v; its log says %+v", told.Collection, table.Collection())
+	}
+	due := slices.Collect(table.Chunks())
+	if !told.Full {
+		due = table.Since(asked.Since)
+	}
+	for i := range max(len(due), len(told.Chunks)) {
+		switch {
+		case i >= len(told.Chunks):
+			return fmt.Sprintf("it leaves out the chunk %v of its log", due[i])
+		case i >= len(due):
+			return fmt.Sprintf("it adds the chunk %v", told.Chunks[i])
+		case !same(&told.Chunks[i], &due[i]):
+			return fmt.Sprintf("it says %v; its log says %v", told.Chunks[i], due[i])
+		}
+	}
+	return ""
+}
+
+func same(a, b *catalog.Chunk) bool {
+	return a.Range == b.Range && a.Shard == b.Shard && a.Version == b.Version &&
+		a.Jumbo == b.Jumbo && a.OnCurrentShardSince == b.OnCurrentShardSince &&
+		slices.Equal(a.History, b.History)
+}
