@@ -66,20 +66,31 @@ func boundOf(c scenario.Collection, number int) int64 {
 	return math.MinInt64 + (int64(number)+1)*(math.MaxInt64/int64(c.Keys+2)*2)
 }
 
-// leavingShare is how many percent of the seeds with moves of a primary, in which shards can be
-// removed, have one removed to which it moves.
-const leavingShare = 60
+// leavingShare is how many percent of the seeds in which shards can be removed have one removed to
+// which something is about to move.
+const leavingShare = 40
 
-// removeRecipients has a shard removed when a primary is about to move there, or does: it may agree
-// to leave before the move is committed, and join again while what is left of it is cleaned up.
+// removeRecipients has shards removed when a primary or a range is about to move there, or does:
+// they may agree to leave before the move is committed, and join again while what is left of it is
+// cleaned up.
 func removeRecipients(own keyed.Source, s *scenario.Scenario) {
-	if !s.Balancer || len(s.Primaries) == 0 || namesShards(s) ||
-		!own.Chance("leaving", leavingShare) {
+	if !s.Balancer || namesShards(s) {
 		return
 	}
-	m := &s.Primaries[own.IntN("move", len(s.Primaries))]
-	out := max(0, m.At+time.Duration(own.IntN("out", 80)-20)*time.Millisecond)
-	name := scenario.ShardName(m.To)
+	if n := len(s.Primaries); n > 0 && own.Chance("leaving", leavingShare) {
+		m := &s.Primaries[own.IntN("move", n)]
+		removeAbout(own.Fork(1), s, m.At, m.To)
+	}
+	if n := len(s.Migrations); n > 0 && own.Chance("leaving too", leavingShare) {
+		m := &s.Migrations[own.IntN("migration", n)]
+		removeAbout(own.Fork(2), s, m.At, m.To)
+	}
+}
+
+// removeAbout has a shard removed about that time, and mostly added again.
+func removeAbout(own keyed.Source, s *scenario.Scenario, at time.Duration, shard int) {
+	out := max(0, at+time.Duration(own.IntN("out", 80)-20)*time.Millisecond)
+	name := scenario.ShardName(shard)
 	s.Commands = append(s.Commands, scenario.Command{
 		At: out, Do: commandkind.RemoveShard, Name: name,
 	})
