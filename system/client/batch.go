@@ -20,6 +20,12 @@ type batch struct {
 // twice. Each is answered when it is done all the same, as those of a cursor over a bulk write are.
 func (c *Client) Join() { c.joins = true }
 
+// suspectEvery is how many statements of a batch go by until it is sent again without a failure, as
+// when the answer to all of it is lost: much may have moved since the first.
+const suspectEvery = 3
+
+func (b *batch) suspect() bool { return b.statements > 1 && b.statements%suspectEvery == 0 }
+
 // repeatBatch sends again what was written before under the same number, as often as a statement of
 // it is retried. What that is answered says nothing new, and may be an error.
 func (c *Client) repeatBatch(t env.Task, r *retries) {

@@ -210,6 +210,9 @@ func (c *Client) document(t env.Task, op env.Message, statement command.Session)
 
 func (c *Client) write(t env.Task, op env.Message) Answer {
 	c.newest = op
+	if c.batch.suspect() {
+		c.repeatBatch(t, c.newRetries())
+	}
 	answer := c.send(t, op, true)
 	if answer.Certainty == OK && answer.Written.N > 0 {
 		c.batch.recorded = append(c.batch.recorded, op)
