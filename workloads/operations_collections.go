@@ -87,7 +87,7 @@ var reshape = Operations{
 // While a collection is defragmented it is, often, set otherwise before that can have ended: the
 // end writes the collection's document, where all of these are.
 var defragmentation = Operations{
-	Name:  "defragmentation",
+	Name: "defragmentation",
 	About: "a collection is defragmented, its balancing changes meanwhile, and a part of it may be " +
 		"of a zone (8.0)",
 	newer: true,

@@ -8,9 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// batchShare is how many percent of the seeds have clients that write in batches, batchedShare how
-// many percent of their writes go into the batch of the one before.
-const batchShare, batchedShare = 40, 60
+// batchShare is how many percent of the seeds have clients that write in batches.
+const batchShare = 40
 
 // batchWrites has clients write several statements under one transaction number, to collections
 // that stay what they are: in another one of the name, statements that are sent again are carried
@@ -25,11 +24,12 @@ func batchWrites(own keyed.Source, s *scenario.Scenario) {
 			replaced[o.NS], replaced[o.Into] = true, true
 		}
 	}
+	share := keyed.Pick(own, "share", 40, 60, 95)
 	for i := range s.Ops {
 		o := &s.Ops[i]
 		kind := o.Kind.Of()
 		if kind.Shape == opkind.Keyed && !kind.Reads() && !replaced[o.NS] {
-			o.Batched = own.Chance(fmt.Sprintf("batched/%d", o.ID), batchedShare)
+			o.Batched = own.Chance(fmt.Sprintf("batched/%d", o.ID), share)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func moveSharded(
 	for n := range keyed.Pick(own, "ranges", 0, 1, 2, 4) {
 		m := scenario.Migration{
 			ID: first + 1 + n, NS: unshardedNamespace, Min: scenario.MinKey, Max: scenario.MaxKey,
-			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), int(size.span))),
+			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), max(1, int(size.span-from)))),
 			To: own.IntN(fmt.Sprintf("to/%d", n), size.topology.Shards),
 		}
 		at := int64(1 + own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
