@@ -120,7 +120,7 @@ func (w *store) apply(op *histories.Op) {
 	}
 	d, r := w.docs[op.Key], &op.Result
 	if d != nil && op.Kind != scenario.Update && op.Kind != scenario.Push &&
-		op.Kind != scenario.CAS && op.Kind != scenario.Insert {
+		op.Kind != scenario.CAS && op.Kind != scenario.Insert && op.Kind != scenario.DeleteOne {
 		r.Found, r.Value, r.List = true, d.value, slices.Clone(d.list)
 	}
 	switch op.Kind {
@@ -139,7 +139,7 @@ func (w *store) apply(op *histories.Op) {
 		if r.Applied = d != nil; r.Applied {
 			d.value = op.Value
 		}
-	case scenario.Delete:
+	case scenario.Delete, scenario.DeleteOne:
 		r.Applied = d != nil
 		delete(w.docs, op.Key)
 	case scenario.Push:

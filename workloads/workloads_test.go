@@ -112,7 +112,7 @@ func TestClassesStayApart(t *testing.T) {
 	for key, met := range kinds {
 		slices.Sort(met)
 		switch text := fmt.Sprint(met); text {
-		case "[cas write]", "[delete insert]", "[push]", "[upsert]", "[update]":
+		case "[cas write]", "[delete delete-one insert]", "[push]", "[upsert]", "[update]":
 		default:
 			t.Errorf("on key %d met %s", key, text)
 		}
@@ -141,7 +141,7 @@ func TestStandardMix(t *testing.T) {
 			expecting++
 		}
 	}
-	if len(count) != 9 || expecting < count[scenario.CAS]/2 {
+	if len(count) != 10 || expecting < count[scenario.CAS]/2 {
 		t.Errorf("drawn %v, %d expectations", count, expecting)
 	}
 }
