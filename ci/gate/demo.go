@@ -17,7 +17,7 @@ const (
 	demoRuns = "out/demo"
 	// demoSeed is where the campaign begins: a little before a lost write, which is easier to
 	// understand than what other seeds meet.
-	demoSeed = 100
+	demoSeed = 1200
 )
 
 // demonstrateBug lets a newcomer see a failure found, explained and replayed, and the same scenario
