@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,14 +66,24 @@ func newCluster(t *testing.T, top process.Topology) *cluster {
 	return c
 }
 
+// Ports of servers are below those that a system gives to outgoing connections, one of which could
+// take the port before its server listens.
+const firstPort, serverPorts = 20000, 12000
+
+var portsTaken atomic.Int64
+
+// freeAddress begins to look elsewhere in each process, as tests of several packages run together.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range serverPorts {
+		n := firstPort + (37*int64(os.Getpid())+portsTaken.Add(1))%serverPorts
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", n)); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatalf("none of the ports from %d on is free", firstPort)
+	return ""
 }
 
 func (c *cluster) start(id env.NodeID) {
