@@ -1,7 +1,9 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -19,17 +21,21 @@ func batchWrites(own keyed.Source, s *scenario.Scenario) {
 		return
 	}
 	replaced := map[string]bool{}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	for i := range s.Ops {
 		if o := &s.Ops[i]; o.Kind.Whole() && o.Kind != scenario.Shard {
 			replaced[o.NS], replaced[o.Into] = true, true
 		}
 	}
 	share := keyed.Pick(own, "share", 40, 60, 95)
+	begins := map[int]bool{} // by client: what it writes next must not repeat what it wrote last
 	for i := range s.Ops {
 		o := &s.Ops[i]
-		kind := o.Kind.Of()
-		if kind.Shape == opkind.Keyed && !kind.Reads() && !replaced[o.NS] {
-			o.Batched = own.Chance(fmt.Sprintf("batched/%d", o.ID), share)
+		if kind := o.Kind.Of(); kind.Shape != opkind.Keyed || kind.Reads() {
+			continue
 		}
+		o.Batched = !replaced[o.NS] && !begins[o.Client] &&
+			own.Chance(fmt.Sprintf("batched/%d", o.ID), share)
+		begins[o.Client] = replaced[o.NS]
 	}
 }
