@@ -64,7 +64,7 @@ var stops = Operations{
 
 var modes = Operations{
 	Name:  "balancer-modes",
-	About: "the balancer only splits, or is disabled without waiting for it",
+	About: "the balancer only splits, or is disabled without waiting for its round to end",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("modes")
 		return []scenario.Command{

@@ -25,8 +25,9 @@ var drain = Operations{
 }
 
 var zones = Operations{
-	Name:  "zones",
-	About: "a range is assigned to a zone of two shards, which then changes, and usually ends",
+	Name: "zones",
+	About: "a range is assigned to a zone of two shards; the zone's shards change, and the range is " +
+		"usually unassigned again",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		zone, c := p.one("zone", "east", "west"), p.collection("zoned")
 		first, second, third := p.shard("first"), p.shard("second"), p.shard("third")

@@ -15,7 +15,7 @@ const batchShare = 40
 
 // batchWrites has clients write several statements under one transaction number, to collections
 // that stay what they are: in another one of the name, statements that are sent again are carried
-// out again (protocol 7).
+// out again (protocol 7). One that is only sharded meanwhile stays the same.
 func batchWrites(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("batches", batchShare) {
 		return

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -41,7 +42,7 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 		at := time.Duration(d.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
 		all = append(all, drawCommand(d, who, at))
 	}
-	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(a.At - b.At) })
+	slices.SortStableFunc(all, byTime)
 	return all
 }
 
@@ -81,3 +82,8 @@ func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command 
 		Value: k.values[d.IntN(who+"/value", len(k.values))],
 	}
 }
+
+// sortCommands puts what was added in its place.
+func sortCommands(s *scenario.Scenario) { slices.SortStableFunc(s.Commands, byTime) }
+
+func byTime(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) }

@@ -1,4 +1,5 @@
-// Package held tells what the log of a replica set's member lacks of what its server has answered.
+// Package held compares what a server has answered with the log of its replica set's member: what
+// the log lacks of it, and how a routing table differs from the log's.
 //
 // Promise: it goes by what a majority of the set has, as documents, and by the request alone; no
 // server says what it has done.
