@@ -139,6 +139,12 @@ func (c *Cluster) Outstanding() []string {
 	for _, set := range c.Sets() {
 		left = append(left, c.unequal(set)...)
 	}
+	return append(left, c.Unfinished()...)
+}
+
+// Unfinished lists what is on record of migrations, range deletions, operations on collections and
+// moves of primaries; nothing of it when none is in progress.
+func (c *Cluster) Unfinished() (left []string) {
 	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks,
 		configsvr.Operations)...)
 	left = append(left, c.strayChunks()...)

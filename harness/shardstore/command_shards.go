@@ -115,7 +115,7 @@ func (o operatorConnection) relieve(t env.Task, name string, left *command.Remov
 		o.clearMarks(t, name)
 	}
 	if inTheWay && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() &&
-		len(o.Outstanding()) == 0 {
+		len(o.Unfinished()) == 0 {
 		o.dropStale(t)
 	}
 }

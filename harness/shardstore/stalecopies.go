@@ -6,7 +6,6 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/store"
 )
 
 // dropStale is what an operator does after moves of a primary in 4.2 that ended half way
@@ -40,16 +39,15 @@ func (o operatorConnection) dropOn(t env.Task, name, ns string) bool {
 		return false
 	}
 	options, exists := member.Store().Options(ns)
-	uuid, _, err := store.DecodeOptions(options)
-	if !exists || err != nil {
+	if !exists {
 		return false
 	}
 	drop := &command.DropClonedData{
 		Lsid:        operatorSession,
 		Txn:         1,
-		Collections: []command.UnshardedCollection{{NS: ns, UUID: uuid, Options: options}},
+		Collections: []command.UnshardedCollection{{NS: ns, Options: options}},
 	}
-	_, err = rpc.Call[command.Done](t, o.ep, primary, drop, o.settings.CommandTimeout)
+	_, err := rpc.Call[command.Done](t, o.ep, primary, drop, o.settings.CommandTimeout)
 	return err == nil
 }
 

@@ -52,6 +52,10 @@ type ShardsvrParticipate struct {
 	// To is what the collection is renamed to, empty for another operation; Target is the UUID of
 	// the collection that had that name before, empty for none.
 	To, Target string
+	// Options and Indexes are those of the unsharded collection that this one is made of, empty if
+	// it is not: shards that had nothing of it get them with it.
+	Options bson.Raw
+	Indexes []IndexSpec
 	// Index is the name of the index to make or drop, Spec what to make.
 	Index string
 	Spec  bson.Raw
@@ -67,10 +71,12 @@ type ShardsvrDescribe struct {
 }
 
 // UnshardedDescription answers ShardsvrDescribe; the UUID is empty when there is no unsharded
-// collection.
+// collection. Options are as a shard keeps them, with the UUID.
 type UnshardedDescription struct {
-	UUID  string
-	Empty bool
+	UUID    string
+	Empty   bool
+	Options bson.Raw
+	Indexes []IndexSpec
 }
 
 // ParticipantStep is what a participant does.

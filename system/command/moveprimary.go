@@ -45,11 +45,12 @@ type CommitMovePrimary struct {
 	Move     string
 }
 
-// UnshardedCollection is a collection that moves: its identity and how it was made.
+// UnshardedCollection is a collection that moves: its identity and how it was made, which are its
+// options, and its indexes.
 type UnshardedCollection struct {
 	NS      string
-	UUID    string
 	Options bson.Raw
+	Indexes []IndexSpec
 }
 
 // AssertNoCollections fails when the shard has one of the namespaces, or work left from having been

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
@@ -59,6 +61,9 @@ type ddlOperation struct {
 	// Founded is then the UUID that this one was to have.
 	Home    string `bson:"home,omitempty"`
 	Founded string `bson:"founded,omitempty"`
+	// Options and Indexes are what that collection has, for the other shards that get chunks.
+	Options bson.Raw            `bson:"options,omitempty"`
+	Indexes []command.IndexSpec `bson:"indexes,omitempty"`
 	// Code says that the operation was refused, and Why, after it had begun.
 	Code errcode.Code `bson:"code,omitempty"`
 	Why  string       `bson:"why,omitempty"`

@@ -63,6 +63,7 @@ func (op ddlOperation) adopting(
 		return op, true
 	}
 	op.Home, op.Founded, op.Coll.UUID = home, op.Coll.UUID, found.UUID
+	op.Options, op.Indexes = found.Options, found.Indexes
 	op.Coll.Epoch, op.Coll.At = epochOf(now), int64(now)
 	if !found.Empty {
 		op.Shards, op.Bounds = []string{home}, nil

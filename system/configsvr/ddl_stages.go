@@ -123,6 +123,8 @@ func participantStage(step command.ParticipantStep) ddlStage {
 			Target:     op.Target.UUID,
 			Founded:    op.Founded,
 			Creates:    op.Kind == createCollection,
+			Options:    op.Options,
+			Indexes:    op.Indexes,
 		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)

@@ -142,7 +142,7 @@ func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 			continue
 		}
 		options, _ := data.Options(ns)
-		uuid, pattern, err := store.DecodeOptions(options)
+		_, pattern, err := store.DecodeOptions(options)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,9 @@ func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 			// It is being made or dropped, and the catalog does not list it now.
 			continue
 		}
-		all = append(all, collectionSpec{NS: ns, UUID: uuid, Options: options})
+		all = append(all, collectionSpec{
+			NS: ns, Options: options, Indexes: m.s.shard.Indexes(ns),
+		})
 	}
 	return all, nil
 }

@@ -111,7 +111,7 @@ func (m *primaryMove) catchUp(t env.Task) error {
 }
 
 // sessionBatch is how many statements make a message.
-const sessionBatch = 64
+const sessionBatch = 8
 
 func (m *primaryMove) handOverSessions(t env.Task) error {
 	var batch []oplog.Stmt
@@ -272,7 +272,7 @@ func (m *primaryMove) dropMoved(t env.Task) error {
 		if err := m.s.shard.Collection(c.NS).AwaitQueries(t, key.Everything); err != nil {
 			return err
 		}
-		if err := m.s.shard.Drop(t, c.NS, c.UUID, m.record.Move); err != nil {
+		if err := m.s.shard.Drop(t, c.NS, c.Options, m.record.Move); err != nil {
 			return err
 		}
 	}

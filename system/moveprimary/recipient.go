@@ -107,10 +107,7 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		if err := s.absent(coll.NS); err != nil {
 			return err
 		}
-		if err := s.write(
-			t, req, oplog.Op{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options},
-			shard.BeginsCopy(coll.NS),
-		); err != nil {
+		if err := s.write(t, req, begins(&coll)...); err != nil {
 			return err
 		}
 		if err := s.copyDocuments(t, req, coll.NS); err != nil {
@@ -121,6 +118,15 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		}
 	}
 	return s.member.AwaitMajority(t)
+}
+
+// begins makes a collection as it is where it comes from, without its documents.
+func begins(coll *command.UnshardedCollection) []oplog.Op {
+	ops := []oplog.Op{{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options}}
+	for _, i := range coll.Indexes {
+		ops = append(ops, oplog.Op{Kind: oplog.CreateIndex, NS: coll.NS, ID: i.Name, Doc: i.Doc})
+	}
+	return append(ops, shard.BeginsCopy(coll.NS))
 }
 
 // fences: copies belong to a session of the shard that asks for them, so that its next primary can
@@ -222,7 +228,7 @@ func (s *Service) dropClonedData(
 			return nil, errcode.New(errcode.StaleSession, "transaction %d of %s was followed by %d",
 				req.Txn, req.Lsid, txn)
 		}
-		if err := s.shard.Drop(t, coll.NS, coll.UUID, req.Lsid); err != nil {
+		if err := s.shard.Drop(t, coll.NS, coll.Options, req.Lsid); err != nil {
 			return nil, err
 		}
 	}

@@ -60,9 +60,9 @@ type Record struct {
 }
 
 type collectionSpec struct {
-	NS      string   `bson:"nss"`
-	UUID    string   `bson:"uuid"`
-	Options bson.Raw `bson:"options"`
+	NS      string              `bson:"nss"`
+	Options bson.Raw            `bson:"options"`
+	Indexes []command.IndexSpec `bson:"indexes"`
 }
 
 func (r *Record) version() catalog.DatabaseVersion {

@@ -74,10 +74,11 @@ func (r *Rig) dropIndex(l Line) error {
 }
 
 // showIndexes shows which indexes the primary of each shard has, beside that of the shard key.
-func (r *Rig) showIndexes(Line) error {
+func (r *Rig) showIndexes(l Line) error {
+	ns := l.Arg("in", Sharded)
 	for _, name := range r.Cluster.Topology().ShardNames() {
 		var names []string
-		for _, i := range r.Member(r.Primary(name)).Store().Indexes(Sharded) {
+		for _, i := range r.Member(r.Primary(name)).Store().Indexes(ns) {
 			names = append(names, i.Name)
 		}
 		r.Say("%s: %q", name, names)

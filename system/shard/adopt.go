@@ -79,6 +79,8 @@ func (s *Server) describe(
 	found := &command.UnshardedDescription{}
 	if s.hasUnsharded(req.NS) {
 		found.UUID, found.Empty = s.uuid(req.NS), true
+		found.Options, _ = s.cfg.Member.Store().Options(req.NS)
+		found.Indexes = s.Indexes(req.NS)
 		err = s.fitsKey(req, found)
 	}
 	if err := s.cfg.Member.AwaitMajority(t); err != nil {
@@ -126,23 +128,45 @@ func (s *Server) hasIndexFor(req *command.ShardsvrDescribe) bool {
 // is the copy that a move of the database's primary has left.
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
 	c := &req.Collection
-	create := oplog.Op{
-		Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key),
-		Actor: uint8(trace.System),
+	create, err := made(req)
+	if err != nil {
+		return nil, err
 	}
 	switch unsharded := s.hasUnsharded(c.NS); {
 	case here == "":
-		return []oplog.Op{create}, nil
+		return create, nil
 	case here == c.UUID && unsharded:
 		return s.sharding(req)
 	case here == c.UUID:
 		return nil, nil
 	case unsharded:
 		drop := oplog.Op{Kind: oplog.Drop, NS: c.NS, Actor: uint8(trace.System)}
-		return []oplog.Op{drop, create}, nil
+		return append([]oplog.Op{drop}, create...), nil
 	}
 	return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
 		s.name, c.NS, here, c.UUID)
+}
+
+// made is a collection that was not here: with everything that the unsharded one has, if it is made
+// of one.
+func made(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
+	c := &req.Collection
+	options := store.EncodeOptions(c.UUID, c.Key)
+	if len(req.Options) > 0 {
+		var err error
+		if options, err = store.WithPattern(req.Options, c.Key); err != nil {
+			return nil, err
+		}
+	}
+	ops := []oplog.Op{
+		{Kind: oplog.Create, NS: c.NS, Doc: options, Actor: uint8(trace.System)},
+	}
+	for _, i := range req.Indexes {
+		ops = append(ops, oplog.Op{
+			Kind: oplog.CreateIndex, NS: c.NS, ID: i.Name, Doc: i.Doc, Actor: uint8(trace.System),
+		})
+	}
+	return ops, nil
 }
 
 // sharding gives an unsharded collection its shard key. If its documents have other keys then, the

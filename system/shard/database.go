@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"bytes"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -51,16 +53,14 @@ func (s *Server) ClearUnsharded(database string) {
 	}
 }
 
-// Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made
-// since and is none of the caller's business (H-74b). The caller has handled it that no running
+// Drop removes the collection on behalf of why, if it has these options: one of another UUID was
+// made since and is none of the caller's business (H-74b), and neither is the same one when it has
+// been sharded since, which a migration has brought. The caller has handled it that no running
 // query needs it, and waits for the majority.
-func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
-	options, exists := s.cfg.Member.Store().Options(ns)
-	if !exists {
+func (s *Server) Drop(t env.Task, ns string, options bson.Raw, why string) error {
+	own, exists := s.cfg.Member.Store().Options(ns)
+	if !exists || !bytes.Equal(own, options) {
 		return nil
-	}
-	if own, _, err := store.DecodeOptions(options); err != nil || own != uuid {
-		return err
 	}
 	_, err := s.cfg.Member.Write(t, oplog.Op{
 		Kind:        oplog.Drop,
