@@ -15,7 +15,7 @@ ATTACK     ?= 1m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories planted-replies driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories planted-replies driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation reach kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -111,6 +111,10 @@ doc-commands:
 ## mutation: MUTANTS small bugs made by rules, tried one by one; resumes where it stopped; report in ci/mutation/TABLE.md
 mutation:
 	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
+
+## reach: blocks of the store that SEEDS generated scenarios do not reach
+reach:
+	$(GO) run ./ci/reach -seeds $(SEEDS)
 
 ## kills: KILLS times SIGKILL at random moments to processes of a live cluster under load; no acknowledged write may be lost
 kills: build

@@ -53,10 +53,11 @@ func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 }
 
 // demandEnd: a stream that was read to the end of the run was opened on a collection that was there
-// to the end.
+// to the end, but for an unsharded one, of which an operation says that it has found it.
 func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 	anyOp(ops, func(op *histories.Op) bool {
-		missed := l.takes(op) && op.Outcome == histories.OK && op.Call > s.opened
+		missed := l.takes(op) && op.Outcome == histories.OK && op.Result.Applied &&
+			(op.NS == l.ns || op.Result.Found) && op.Call > s.opened
 		if missed {
 			v.Add(Violation{
 				Signature: changeMissed,

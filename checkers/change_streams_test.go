@@ -242,6 +242,7 @@ func TestEndsOfStreams(t *testing.T) {
 			Call:    h.ops[5].Return,
 			Return:  h.ops[5].Return + 1,
 			Outcome: histories.OK,
+			Result:  histories.Result{Applied: true},
 		}
 	}
 	end := func(shard, kind string, n int) histories.Change {
@@ -289,6 +290,11 @@ func TestEndsOfStreams(t *testing.T) {
 				}
 			}, changeMissed,
 		},
+		"untold, as there was none": {func(h *told) []histories.Op {
+			idle := drop(h)
+			idle.Result.Applied = false
+			return []histories.Op{idle, h.watch(1, 0, 9, h.changes)}
+		}, ""},
 		"told to another": {func(h *told) []histories.Op {
 			return []histories.Op{
 				drop(h), ended(h, 1, gone(h, "t")), h.watch(2, 0, 7, h.changes[:7]),

@@ -66,6 +66,7 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 			}
 			op.DropTarget = pick("over", 3) > 0
 			ops = p.again(append(ops, op), op, pick)
+			ops = p.meanwhile(ops, op, pick)
 			continue
 		}
 		if pick("drop", 100) >= p.Drops {
@@ -102,6 +103,25 @@ func (p *WholeParams) again(
 	op.Client = (op.Client + 1) % p.Clients
 	op.At += time.Duration(pick("behind", 30)) * time.Millisecond
 	return append(ops, op)
+}
+
+// meanwhile has another client make or drop a collection of one of the two names of a rename, in
+// some cases, while that runs.
+func (p *WholeParams) meanwhile(
+	ops []scenario.Op, op scenario.Op, pick func(what string, of int) int,
+) []scenario.Op {
+	if pick("another at its names", 3) > 0 {
+		return ops
+	}
+	name := op.Into
+	if pick("at the old name", 3) == 0 {
+		name = op.NS
+	}
+	return append(ops, scenario.Op{
+		ID: p.FirstID + len(ops), NS: name, Client: (op.Client + 2) % p.Clients,
+		At:   max(0, op.At+time.Duration(pick("into the rename", 60)-15)*time.Millisecond),
+		Kind: []scenario.OpKind{scenario.Create, scenario.Create, scenario.Drop}[pick("what", 3)],
+	})
 }
 
 func (p *WholeParams) gap() time.Duration { return (p.End - p.Start) / time.Duration(p.Count) }

@@ -94,6 +94,9 @@ func DrawMoves(source Source, p MoveParams, m Moves) []scenario.Migration {
 	return moves
 }
 
+// movesByKey is how many percent of the migrations are of the chunk that has a key.
+const movesByKey = 8
+
 // wishes are what an operator may ask for beside the move itself.
 func (p *movePlan) wishes(m *scenario.Migration) {
 	if p.pick("throttled", 100) < p.Operator {
@@ -101,6 +104,9 @@ func (p *movePlan) wishes(m *scenario.Migration) {
 	}
 	if p.pick("left open", 100) < p.Open {
 		m.Open = []string{"min", "max"}[p.pick("open end", 2)]
+	}
+	if p.pick("by a key", 100) < movesByKey {
+		m.Open = scenario.OpenChunk
 	}
 	if p.pick("forced", 100) < p.Operator {
 		m.ForceJumbo = []string{"manual", "balancer"}[p.pick("force", 2)]

@@ -21,13 +21,17 @@ type Audit struct {
 	SameSince map[string]uint32
 	// Unsharded says that the shard owns all of it that is the primary of its database.
 	Unsharded bool
+	// Busy says that something had not ended, which is judged by itself: members still wrote.
+	Busy bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
 	// Final are the operations of the last pass over all keys, which began when everything was at
 	// rest: each key was written and then read, and nothing followed.
 	Final []histories.Op
-	// Whole are the operations on the collection as a whole.
+	// Whole are the operations on the collection as a whole; Index is the name of the index that
+	// they make and drop, empty when there is no other.
 	Whole []histories.Op
+	Index string
 	// Show turns an encoded key into text for people; nil shows its bytes.
 	Show func(key string) string `json:"-"`
 }

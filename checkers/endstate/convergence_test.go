@@ -121,7 +121,13 @@ func TestConvergence(t *testing.T) {
 		"table ends early":   {func(a *Audit) { a.Table = a.Table[:1] }, tableBroken},
 		"same version twice": {func(a *Audit) { a.Table[0].Minor = 0 }, tableBroken},
 		"other data":         {func(a *Audit) { a.Members[1].Checksum++ }, replicasDiffer},
-		"behind":             {func(a *Audit) { a.Members[1].Applied = "1:4" }, replicasDiffer},
+		"behind while busy": {
+			func(a *Audit) { a.Busy, a.Members[1].Applied = true, "1:4" }, "",
+		},
+		"other data while busy": {
+			func(a *Audit) { a.Busy = true; a.Members[1].Checksum++ }, replicasDiffer,
+		},
+		"behind": {func(a *Audit) { a.Members[1].Applied = "1:4" }, replicasDiffer},
 		"orphan": {
 			func(a *Audit) { a.Members[1].Documents = append(a.Members[1].Documents, extra) },
 			orphanLeft,

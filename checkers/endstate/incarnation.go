@@ -22,10 +22,11 @@ const (
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
 // incarnation that the catalog knows and with the same indexes, those that clients have made; and
-// nobody has another incarnation. A shard that owns nothing any more may keep an empty collection;
+// nobody has another incarnation. Of an unsharded collection the catalog knows nothing: there it is
+// the indexes alone. A shard that owns nothing any more may keep an empty collection;
 // a replica set that is no shard has its collections dropped when it joins (protocol 14.4).
 func (a *Audit) checkIncarnations(v *verdict.Verdict) {
-	if a.UUID == "" {
+	if a.UUID == "" && !a.Unsharded {
 		return
 	}
 	var first *Member
@@ -37,17 +38,17 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 		})
 		switch {
 		case m.Unreachable || m.Outside && !owner:
-		case m.UUID != "" && m.UUID != a.UUID:
+		case m.UUID != "" && m.UUID != a.UUID && !a.Unsharded:
 			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s with UUID %s", m.Node, a.NS, m.UUID),
 				"the catalog has UUID "+a.UUID)
-		case owner && m.UUID == "":
+		case owner && m.UUID == "" && !a.Unsharded:
 			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS),
 				m.Shard+" owns chunks of it")
 		case !owner:
-		case known && made && len(m.Indexes) == 0:
+		case known && made && !m.indexed(a.Index):
 			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS),
 				"the index was created, and nothing dropped it afterwards")
-		case known && !made && len(m.Indexes) > 0:
+		case known && !made && m.indexed(a.Index):
 			a.add(v, indexKept, "",
 				fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "),
 					a.NS), "they were dropped, and nothing created them afterwards")
@@ -60,6 +61,16 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 					first.Node, strings.Join(first.Indexes, ", ")))
 		}
 	}
+}
+
+// indexed says whether the member has an index of that name, or with an empty one any.
+func (m *Member) indexed(name string) bool {
+	if name == "" {
+		return len(m.Indexes) > 0
+	}
+	return slices.ContainsFunc(m.Indexes, func(one string) bool {
+		return strings.HasPrefix(one, name+" ")
+	})
 }
 
 // indexed says whether the collection has its index in the end, which is known when the last

@@ -44,6 +44,12 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 		"gone with a drop": {
 			func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.Drop) }, indexKept,
 		},
+		"removed, and that of the shard key stays": {func(a *Audit) {
+			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
+			for i := range a.Members {
+				a.Members[i].Indexes = []string{"w_10 {}"}
+			}
+		}, ""},
 		"removed or not": {func(a *Audit) {
 			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
 			a.Whole[1].Call = a.Whole[0].Return
@@ -55,7 +61,7 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := atRest()
-			a.UUID = "u1"
+			a.UUID, a.Index = "u1", "w_1"
 			for i := range a.Members {
 				if a.Members[i].Shard != "config" {
 					a.Members[i].UUID, a.Members[i].Indexes = "u1", []string{"w_1 {}"}

@@ -178,7 +178,7 @@ func TestFirstChunks(t *testing.T) {
 		"misnumbered":      {"-..g=a@1|0 g..m=b@1|2 m..+=a@1|3", wrongStep},
 	} {
 		s := script{o: New(nil)}
-		s.o.Founds("test.docs", []string{"g", "m"}, []string{"a", "b"}, AsBegun)
+		s.o.Founds("test.docs", Layout{Bounds: []string{"g", "m"}, Shards: []string{"a", "b"}})
 		s.lines(t, "elected config.0 1 0 1:0\ntable 1 1 founding "+c.line)
 		t.Run(name, func(t *testing.T) { expectSignature(t, s.o, c.signature) })
 	}
@@ -233,7 +233,7 @@ func TestMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
-			s.o.Founds("test.docs", []string{"g"}, []string{"a", "b"}, c.making)
+			s.o.Founds("test.docs", Layout{Bounds: []string{"g"}, Shards: []string{"a", "b"}, Again: c.making})
 			s.lines(t, begun+c.script)
 			expectOf(t, s.o, fieldsRule, c.signature)
 		})

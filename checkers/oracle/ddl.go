@@ -221,17 +221,17 @@ const (
 	PlacedByHash               // the same, of a collection with a hashed key
 )
 
-// layout is how a collection is to be made: at the start cut at the bounds and dealt to the shards
-// in turn, later as making says.
-type layout struct {
-	bounds, shards []string
-	making         Making
+// Layout is how a collection is to be made: at the start cut at the bounds and dealt to the shards
+// in turn, later as Again says.
+type Layout struct {
+	Bounds, Shards []string
+	Again          Making
+	// Chunks is at least how many there are to be of one that is placed by hash; 0: two a shard.
+	Chunks int
 }
 
 // Founds says how a collection is to be made, whichever client creates it and however often.
-func (o *Oracle) Founds(ns string, bounds, shards []string, again Making) {
-	o.layouts[ns] = layout{bounds, shards, again}
-}
+func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
 
 // takers are the shards that take chunks, by name.
 func (f *fields) takers() (names []string) {
@@ -262,13 +262,13 @@ func (f *fields) judgeLayout(w *model.Write) {
 	gone, again := f.gone[w.NS]
 	switch {
 	case !known:
-	case !again || l.making == AsBegun:
-		f.judgeDealt(w, l.bounds, l.shards)
+	case !again || l.Again == AsBegun:
+		f.judgeDealt(w, l.Bounds, l.Shards)
 	case f.changed > gone.step:
-	case l.making == Dealt:
-		f.judgeDealt(w, l.bounds, f.takers())
+	case l.Again == Dealt:
+		f.judgeDealt(w, l.Bounds, f.takers())
 	default:
-		f.judgePlaced(w, f.takers(), l.making == PlacedByHash)
+		f.judgePlaced(w, f.takers(), &l)
 	}
 }
 
@@ -290,13 +290,23 @@ func (f *fields) judgeDealt(w *model.Write, bounds, shards []string) {
 	}
 }
 
-// judgePlaced: a chunk for each zone's range and each gap, two of equal size on each shard for
-// hashes, and else one, on the database's primary shard if that takes chunks.
-func (f *fields) judgePlaced(w *model.Write, takers []string, hashed bool) {
+// onEach is how many chunks each shard that takes chunks gets of a collection that is placed by
+// hash.
+func (l *Layout) onEach(takers int) int {
+	if l.Chunks == 0 || takers == 0 {
+		return 2
+	}
+	return (l.Chunks + takers - 1) / takers
+}
+
+// judgePlaced: a chunk for each zone's range and each gap, of equal size for hashes and as many on
+// each shard, and else one, on the database's primary shard if that takes chunks.
+func (f *fields) judgePlaced(w *model.Write, takers []string, l *Layout) {
 	cluster, home := f.world.LatestCluster(), f.home(w.NS)
-	chunks, each := 1, 1
+	chunks, each, hashed := 1, 1, l.Again == PlacedByHash
 	if zoned := cluster.Zoned(w.NS); !zoned && hashed {
-		chunks, each = 2*len(takers), 2
+		each = l.onEach(len(takers))
+		chunks = each * len(takers)
 	} else if zoned {
 		chunks, each = len(w.Chunks), 0
 	}
@@ -315,12 +325,12 @@ func (f *fields) judgePlaced(w *model.Write, takers []string, hashed bool) {
 			!cluster.InZone(c.Shard, cluster.Zone(w.NS, c.Min, c.Max))):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"it is of another zone, or of more than one")
-		case each == 1 && c.Shard != home && f.settled(w.NS) && slices.Contains(takers, home):
+		case each == 1 && !hashed && c.Shard != home && f.settled(w.NS) && slices.Contains(takers, home):
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
 				"the database is on "+home)
-		case each == 2 && c.Shard != takers[i/2]:
+		case each > 0 && hashed && c.Shard != takers[i/each]:
 			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				"each shard gets two chunks in turn")
+				fmt.Sprintf("each shard in turn gets %d chunks", each))
 		}
 	}
 }

@@ -134,7 +134,7 @@ type Oracle struct {
 	// services are those that operators have switched, by name.
 	services map[string]*service
 	// layouts say how collections are to be made.
-	layouts map[string]layout
+	layouts map[string]Layout
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule
@@ -174,7 +174,7 @@ func New(key func(string) string) *Oracle {
 		identity:     func(string, string) string { return "" },
 		forbids:      map[string]bool{},
 		same:         map[string]map[string]uint32{},
-		layouts:      map[string]layout{},
+		layouts:      map[string]Layout{},
 		services:     map[string]*service{},
 		awaited:      awaited{map[string]sweep{}, map[string][]toldDone{}},
 		verdicts:     map[string]*verdict.Verdict{},

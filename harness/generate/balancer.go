@@ -67,12 +67,13 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	}
 	makeAgain(d.Fork(0x3d), s, z)
 	if own := d.Fork(0x3e); own.Chance("unsharded", unshardedShare) {
-		addUnsharded(own, s, z)
+		addUnsharded(own, s, z, false)
 	}
 	keepSessions(d.Fork(0x3f), s)
 	s.Commands = drawOperations(d, s, z, 2+d.IntN("operations/count", 4))
 	zoneWhatIsMade(d.Fork(0x82), s)
 	removeRecipients(d.Fork(0x83), s)
+	replaceWhileAway(d.Fork(0x87), s)
 	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands,
@@ -107,6 +108,7 @@ func makeAgain(own keyed.Source, s *scenario.Scenario, z size) {
 	}
 	c := &s.Collections[len(s.Collections)-1]
 	c.Made = keyed.Pick(own, "made", scenario.MadeDealt, scenario.MadePlaced)
+	askForChunks(own, c)
 	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, workloads.WholeParams{
 		NS:      c.NS,
 		Clients: z.topology.Clients,

@@ -104,7 +104,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
 	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
-		addUnsharded(d, s, size)
+		addUnsharded(d, s, size, !operated(d))
 	}
 	s.Faults = drawFaults(d, p, faults.Space{
 		MovesPrimary: len(s.Primaries) > 0,
@@ -116,6 +116,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 		removeRecipients(d.Fork(0x83), s)
+		replaceWhileAway(d.Fork(0x87), s)
 	}
 }
 

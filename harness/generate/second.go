@@ -39,6 +39,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	if operated(d) { // and shards may be removed
 		coll.Made = keyed.Pick(own, "made meanwhile", scenario.MadeDealt, scenario.MadePlaced)
 	}
+	askForChunks(own, &coll)
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
 	ops := workloads.Draw(own.IntN, workloads.Params{
@@ -79,11 +80,19 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 		}
 		ops = append(ops, workloads.DrawWhole(own.IntN, p)...)
 		if own.Chance("watched", 40) {
-			watchWhole(s, own, z)
+			watch(s, own, secondNamespace, z)
 		}
 	}
 	s.Ops, s.Migrations = append(s.Ops, ops...), append(s.Migrations, moves...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// askForChunks has whoever makes a hashed collection again say how many chunks it is to have, in
+// half of the scenarios in which that is not said by bounds.
+func askForChunks(own keyed.Source, c *scenario.Collection) {
+	if c.Hashed && c.Made == scenario.MadePlaced && own.Chance("chunks are asked for", 50) {
+		c.Initial = keyed.Pick(own, "chunks asked for", 1, 3, 4, 7)
+	}
 }
 
 // migrationTimes are when migrations start.
@@ -105,7 +114,7 @@ func scanTimes(ops []scenario.Op) (times []time.Duration) {
 }
 
 // deleteLate has shards wait before they delete what they have given away, in most scenarios with
-// renames: what is to be deleted then has another name by the time.
+// renames, or take their time over it: what is to be deleted then has another name by the time.
 func deleteLate(own keyed.Source, s *scenario.Scenario) {
 	if own.Chance("late deletions", 60) {
 		s.Set(scenario.Setting{
@@ -113,12 +122,18 @@ func deleteLate(own keyed.Source, s *scenario.Scenario) {
 			Value: keyed.Pick(own, "deletions after", "30ms", "120ms", "400ms"),
 		})
 	}
+	if own.Chance("slow deletions", 50) {
+		s.Set(scenario.Setting{Name: "rangeDeleterBatchSize", Value: "1"}, scenario.Setting{
+			Name:  "rangeDeleterBatchDelayMS",
+			Value: keyed.Pick(own, "a document each", "10ms", "40ms"),
+		})
+	}
 }
 
-// watchWhole has a reader follow the collection's changes, which ends whenever the collection does.
-func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
+// watch has a reader follow a collection's changes, which ends whenever the collection does.
+func watch(s *scenario.Scenario, d keyed.Source, ns string, z size) {
 	for _, reader := range workloads.DrawStreams(
-		d.IntN, workloads.StreamParams{NS: secondNamespace, Count: 1, Span: z.span / 2},
+		d.IntN, workloads.StreamParams{NS: ns, Count: 1, Span: z.span / 2},
 	) {
 		reader.ID = len(s.Streams) + 1
 		s.Streams = append(s.Streams, reader)

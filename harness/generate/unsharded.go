@@ -22,20 +22,46 @@ const (
 	otherUnsharded              = "test.plainer"
 )
 
+// stayShare is how many percent of the databases of 4.2 stay where they are if no operator removes
+// their shard, so that their unsharded collections can be used.
+const stayShare = 50
+
+// watchedShare is how many percent of the unsharded collections that clients use have a reader of
+// their changes.
+const watchedShare = 40
+
 // addUnsharded puts an unsharded collection into the same database, and has its primary move while
 // clients use it; some are made by the first write. In 4.2, which loses what is written meanwhile
-// (protocol 15), they use it when all is over.
-func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
+// (protocol 15), they use it when all is over, or its primary stays, if it may.
+func addUnsharded(d keyed.Source, s *scenario.Scenario, size size, mayStay bool) {
 	c := scenario.Collection{
 		NS:        unshardedNamespace,
 		Unsharded: true,
 		Keys:      unshardedKeys,
 		Preload:   unshardedKeys / 2,
 	}
-	if s.Protocol != "4.2" && d.Fork(0x76).Chance("absent", 25) {
+	stays := s.Protocol == "4.2" && mayStay && d.Fork(0x85).Chance("stays", stayShare)
+	used := s.Protocol != "4.2" || stays
+	if used && d.Fork(0x76).Chance("absent", 25) {
 		c.Absent, c.Preload = true, 0
 	}
+	switch own := d.Fork(0x77); own.IntN("by", 3) {
+	case 0:
+		c.By, c.Hashed = scenario.ByField, own.Chance("hashed", 40)
+	case 1:
+		c.By = scenario.ByField
+	}
 	s.Collections = append(s.Collections, c)
+	if !stays {
+		movePrimaries(d, s, c, size)
+	}
+	if used {
+		useUnsharded(d, s, c, size)
+	}
+}
+
+// movePrimaries has the primary of the collection's database move.
+func movePrimaries(d keyed.Source, s *scenario.Scenario, c scenario.Collection, size size) {
 	moves := keyed.Pick(d, "primaries", 2, 4, 6)
 	s.Primaries = workloads.DrawPrimaries(d.IntN, workloads.PrimaryParams{
 		Database: catalog.DatabaseOf(c.NS),
@@ -45,32 +71,41 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 		Gap:      (size.span - warmUp) / time.Duration(moves),
 		FirstID:  1,
 	})
-	if s.Protocol != "4.2" {
-		mix := workloads.Standard()
-		if own := d.Fork(0x78); own.Chance("weak reads", 50) {
-			mix = workloads.Weak(mix)
-		}
-		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
-			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
-			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
-		}, mix)...)
-		if own := d.Fork(0x77); own.Chance("sharded", 35) {
-			shardUnsharded(own, s, size)
-		} else {
-			changeUnsharded(d.Fork(0x75), s, size)
-		}
+}
+
+// useUnsharded has clients use the collection, give it a shard key or change it as a whole, in some
+// scenarios both.
+func useUnsharded(d keyed.Source, s *scenario.Scenario, c scenario.Collection, size size) {
+	mix := workloads.Standard()
+	if own := d.Fork(0x78); own.Chance("weak reads", 50) {
+		mix = workloads.Weak(mix)
+	}
+	s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
+		NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
+		Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
+	}, mix)...)
+	if own := d.Fork(0x86); own.Chance("watched", watchedShare) {
+		watch(s, own, c.NS, size)
+	}
+	own := d.Fork(0x77)
+	sharded := own.Chance("sharded", 50)
+	if sharded {
+		shardUnsharded(own, s, c, size)
+	}
+	if !sharded || own.Chance("changed, too", 35) {
+		changeUnsharded(d.Fork(0x75), s, size)
 	}
 }
 
 // shardUnsharded has the collection sharded while clients use it, in some scenarios by two of them,
 // and then its ranges move.
-func shardUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
+func shardUnsharded(own keyed.Source, s *scenario.Scenario, c scenario.Collection, size size) {
 	op := scenario.Op{
 		ID: len(s.Ops) + 1, NS: unshardedNamespace, Kind: scenario.Shard,
 		At:     warmUp + time.Duration(own.IntN("when", int(size.span-warmUp)/2)),
 		Client: own.IntN("client", size.topology.Clients),
 	}
-	if moves := primaryTimes(s.Primaries); own.Chance("meets a move", 50) {
+	if moves := primaryTimes(s.Primaries); len(moves) > 0 && own.Chance("meets a move", 50) {
 		op.At = max(0, keyed.Pick(own, "move", moves...)+
 			time.Duration(own.IntN("into", 60)-20)*time.Millisecond)
 	}
@@ -81,12 +116,12 @@ func shardUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 		s.Ops = append(s.Ops, op)
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
-	moveSharded(own, s, op.At, size)
+	moveSharded(own, s, c, op.At, size)
 }
 
 // moveSharded moves ranges of a collection after the time from which it is sharded.
 func moveSharded(
-	own keyed.Source, s *scenario.Scenario, from time.Duration, size size,
+	own keyed.Source, s *scenario.Scenario, c scenario.Collection, from time.Duration, size size,
 ) {
 	first := 0
 	for _, m := range s.Migrations {
@@ -98,7 +133,7 @@ func moveSharded(
 			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), max(1, int(size.span-from)))),
 			To: own.IntN(fmt.Sprintf("to/%d", n), size.topology.Shards),
 		}
-		at := int64(1 + own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
+		at := boundOf(c, 1+own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
 		switch own.IntN(fmt.Sprintf("part/%d", n), 3) {
 		case 0:
 			m.Min = at
@@ -129,6 +164,7 @@ func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 	if own.Chance("renames", 40) {
 		p.Other, p.Renames = otherUnsharded, 50
 		useOtherUnsharded(own, s)
+		p.FirstID = len(s.Ops) + 1
 	}
 	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, p)...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
@@ -143,10 +179,24 @@ func useOtherUnsharded(own keyed.Source, s *scenario.Scenario) {
 		c.Absent = true
 	}
 	s.Collections = append(s.Collections, c)
+	var sharding *scenario.Op
 	for i := range s.Ops {
-		if s.Ops[i].NS == unshardedNamespace && own.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
-			s.Ops[i].NS = otherUnsharded
+		op := &s.Ops[i]
+		if op.NS != unshardedNamespace {
+			continue
 		}
+		if op.Kind == scenario.Shard {
+			sharding = op
+		} else if own.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
+			op.NS = otherUnsharded
+		}
+	}
+	if sharding != nil && own.Chance("both are sharded", 40) {
+		both := *sharding
+		both.ID, both.NS = len(s.Ops)+1, otherUnsharded
+		both.At += time.Duration(own.IntN("the other is sharded", 200)-100) * time.Millisecond
+		both.At = max(0, both.At)
+		s.Ops = append(s.Ops, both)
 	}
 }
 

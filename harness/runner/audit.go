@@ -94,6 +94,7 @@ func (f *finalChecks) ask(t env.Task, s target.Survey, repair bool) {
 	for i := range f.audits {
 		a := &f.audits[i]
 		a.Final, a.Whole = f.finalOf(a.NS), f.wholeOf(a.NS)
+		a.Busy = len(f.unfinished) > 0
 	}
 }
 

@@ -294,6 +294,7 @@ func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 		if one.Made == "" {
 			req.Shards = ownersOf(s, &one)
 		}
+		req.InitialChunks = one.Initial
 		all[c.NS] = req
 	}
 	return all

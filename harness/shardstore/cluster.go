@@ -159,7 +159,9 @@ func (c *cluster) expectLayouts() {
 		if one.Absent && one.Made != "" {
 			shards = nil // it begins as it is made
 		}
-		c.oracle.Founds(one.NS, bounds, shards, makingOf(one))
+		c.oracle.Founds(one.NS, oracle.Layout{
+			Bounds: bounds, Shards: shards, Again: makingOf(one), Chunks: one.Initial,
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // Documents are {_id: number, k: shard key, v: identity of the last write, l: pushed identities}.
@@ -57,6 +58,22 @@ const (
 var indexSpec = within("key", func(b []byte) []byte {
 	return bsoncore.AppendInt32Element(b, indexed, 1)
 })
+
+// indexFor is the index that a collection with documents needs before it gets a shard key; none for
+// that of every collection.
+func indexFor(by key.Pattern) (name string, spec bson.Raw) {
+	switch {
+	case by.Hashed:
+		return by.Field + "_hashed", within("key", func(b []byte) []byte {
+			return bsoncore.AppendStringElement(b, by.Field, "hashed")
+		})
+	case by.Field != "_id":
+		return by.Field + "_1", within("key", func(b []byte) []byte {
+			return bsoncore.AppendInt32Element(b, by.Field, 1)
+		})
+	}
+	return "", nil
+}
 
 // within is the document that has one field, which is a document.
 func within(name string, fill func([]byte) []byte) bson.Raw {

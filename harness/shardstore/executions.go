@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // execution carries out one operation for a client. tick counts the batches of an answer that comes
@@ -48,13 +48,25 @@ func onDocument(
 	}
 }
 
-// onCollection is an execution whose answer says no more than that it is done.
+// onCollection is an execution whose answer says no more than that it is done, and of one that ends
+// a collection whether there was one.
 func onCollection(do func(s *session, t env.Task, op *scenario.Op) client.Answer) execution {
 	return func(
 		s *session, t env.Task, op *scenario.Op, _ func() uint64,
 	) (client.Answer, histories.Result) {
-		return do(s, t, op), histories.Result{}
+		a := do(s, t, op)
+		return a, ending(op, &a)
 	}
+}
+
+// ending says of an operation that ends collections whether there was one of its name, Applied, and
+// perhaps one of the new name, Found.
+func ending(op *scenario.Op, a *client.Answer) (r histories.Result) {
+	effect := op.Kind.Of().Effect
+	if a.Certainty == client.OK && (effect == opkind.Remove || effect == opkind.Move) {
+		r.Applied, r.Found = a.Written.N > 0, a.Written.N == bothNames
+	}
+	return r
 }
 
 var (
@@ -98,55 +110,84 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 	})
 }
 
-var (
-	_ = executes(opkind.Drop, onCollection(
-		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			if s.collections[op.NS].Unsharded {
-				return s.client.DropUnsharded(t, op.NS)
+// Operations on whole collections. What is not sharded is asked of the primary shard of its
+// database first, as drivers' commands are: it may have been sharded meanwhile, which is refused
+// with no effect, and then the config server is asked.
+
+// onWhole is an operation on a collection which may be sharded or not.
+func onWhole(plain, sharded func(*session, env.Task, *scenario.Op) client.Answer) execution {
+	return onCollection(func(s *session, t env.Task, op *scenario.Op) client.Answer {
+		if s.collections[op.NS].Unsharded {
+			a := plain(s, t, op)
+			if a.Certainty != client.Failed || !errcode.Is(a.Err, errcode.IllegalOperation) {
+				return a
 			}
+		}
+		a := sharded(s, t, op)
+		a.Written.N = bothNames
+		return a
+	})
+}
+
+// bothNames is how many collections an operation may have ended that the config server carries out:
+// that of its name, and that of the new one.
+const bothNames = 2
+
+var (
+	_ = executes(opkind.Drop, onWhole(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.DropUnsharded(t, op.NS)
+		},
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.whole(oracle.Sharded(op.NS, false), func() client.Answer {
 				return s.client.DropCollection(t, op.NS)
 			})
 		}))
-	_ = executes(opkind.Rename, onCollection(
+	_ = executes(opkind.Rename, onWhole(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			if s.collections[op.NS].Unsharded {
-				return s.client.RenameUnsharded(t, op.NS, op.Into, op.DropTarget)
-			}
+			return s.client.RenameUnsharded(t, op.NS, op.Into, op.DropTarget)
+		},
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.whole(oracle.Renamed(op.NS, op.Into), func() client.Answer {
 				return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
 			})
 		}))
-	_ = executes(opkind.CreateIndex, onCollection(
+	_ = executes(opkind.CreateIndex, onWhole(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			if s.collections[op.NS].Unsharded {
-				return s.client.IndexUnsharded(t, op.NS, indexName, indexSpec)
-			}
+			return s.client.IndexUnsharded(t, op.NS, indexName, indexSpec)
+		},
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.client.CreateIndex(t, op.NS, indexed)
 		}))
-	_ = executes(opkind.DropIndex, onCollection(
+	_ = executes(opkind.DropIndex, onWhole(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			if s.collections[op.NS].Unsharded {
-				return s.client.IndexUnsharded(t, op.NS, indexName, nil)
-			}
+			return s.client.IndexUnsharded(t, op.NS, indexName, nil)
+		},
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.client.DropIndex(t, op.NS, indexed)
 		}))
-	_ = executes(opkind.Create, onCollection(
+	_ = executes(opkind.Create, onWhole(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			if s.collections[op.NS].Unsharded {
-				return s.client.CreateUnsharded(t, op.NS)
-			}
+			return s.client.CreateUnsharded(t, op.NS)
+		},
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
 				return s.client.ShardCollection(t, s.creations[op.NS])
 			})
 		}))
-	_ = executes(opkind.Shard, onCollection(
-		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
-				return s.client.ShardCollection(t, command.ShardCollection{NS: op.NS, Key: byID})
-			})
-		}))
+	_ = executes(opkind.Shard, onCollection((*session).shard))
 )
 
-// byID is the shard key that a collection gets in use: its documents keep their order.
-var byID = key.Pattern{Field: "_id"}
+// shard gives a collection in use its shard key, and before that the index that it must have.
+func (s *session) shard(t env.Task, op *scenario.Op) client.Answer {
+	by := shardedBy(s.collections[op.NS])
+	if name, spec := indexFor(by); spec != nil {
+		a := s.client.IndexUnsharded(t, op.NS, name, spec)
+		if a.Certainty == client.Failed && !errcode.Is(a.Err, errcode.IllegalOperation) {
+			return a
+		}
+	}
+	return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
+		return s.client.ShardCollection(t, command.ShardCollection{NS: op.NS, Key: by})
+	})
+}

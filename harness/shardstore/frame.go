@@ -36,12 +36,13 @@ func (c *cluster) Frame() *timeline.Frame {
 }
 
 func (c *cluster) placement(coll scenario.Collection) timeline.Placement {
-	p := timeline.Placement{NS: coll.NS, Hashed: coll.Hashed, Share: coll.Share}
+	p := timeline.Placement{NS: coll.NS, Share: coll.Share}
 	table, err := c.Catalog(coll.NS)
 	if err != nil {
 		p.Wrong = err.Error()
 		return p
 	}
+	p.Hashed = table.Collection().Key.Hashed
 	p.Chunks = chunkRows(table)
 	return p
 }

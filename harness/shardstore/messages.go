@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -272,6 +273,9 @@ func placementText(p command.Placement) string {
 	}
 	return "without a version"
 }
+
+// byID names documents, whatever their shard key.
+var byID = key.Pattern{Field: "_id"}
 
 // carried are the documents that the answer to a clone or a catch-up brings.
 func carried(m env.Message) (all []trace.Carried) {

@@ -77,6 +77,8 @@ func moveRange(m scenario.Migration) command.MoveRange {
 		req.Min = ""
 	case "max":
 		req.Max = ""
+	case scenario.OpenChunk:
+		req.Find, req.Min, req.Max = req.Min, "", ""
 	}
 	return req
 }
@@ -117,6 +119,14 @@ const shardKeyField = "k"
 func shardKey(c scenario.Collection) key.Pattern {
 	if c.Unsharded {
 		return key.Pattern{}
+	}
+	return key.Pattern{Field: shardKeyField, Hashed: c.Hashed}
+}
+
+// shardedBy is the pattern that an operation gives a collection which is not sharded.
+func shardedBy(c scenario.Collection) key.Pattern {
+	if c.By == "" {
+		return byID
 	}
 	return key.Pattern{Field: shardKeyField, Hashed: c.Hashed}
 }

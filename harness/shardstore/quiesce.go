@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -72,11 +73,9 @@ func (o operatorConnection) lead(t env.Task) {
 	o.regular(t)
 	for i := range o.scenario.Collections {
 		if c := &o.scenario.Collections[i]; !o.unsharded(c) {
-			on, off := true, false
+			on := true
 			o.retryUntil(t, &command.ConfigureCollectionBalancing{
-				NS:         c.NS,
-				Enabled:    &on,
-				Defragment: &off,
+				NS: c.NS, Enabled: &on, Defragment: o.endless(),
 			})
 		}
 	}
@@ -91,7 +90,29 @@ func (o operatorConnection) lead(t env.Task) {
 	}
 	o.lift(t)
 	o.makeRoom(t) // for what clients have written since
+	o.awaitDefragmented(t)
 	o.awaitBalance(t)
+}
+
+// endless gives up defragmentations where chunks are joined only when they have been on their
+// shards for longer than a run can wait; nil leaves them as they are.
+func (o operatorConnection) endless() *bool {
+	const patience = 2 * time.Second
+	if o.limits().History <= patience {
+		return nil
+	}
+	off := false
+	return &off
+}
+
+// awaitDefragmented waits until the balancer has ended what operators have begun.
+func (o operatorConnection) awaitDefragmented(t env.Task) {
+	fragmented := func(c scenario.Collection) bool {
+		table, err := o.Catalog(c.NS)
+		return err == nil && table.Collection().Defragment
+	}
+	for slices.ContainsFunc(o.scenario.Collections, fragmented) && t.Sleep(pollEvery) == nil {
+	}
 }
 
 // makeRoom raises the sizes of chunks of collections that have documents larger than those. The

@@ -101,7 +101,7 @@ func (c *cluster) keysOf(ns string, docs []bson.Raw) []string {
 	}
 	pattern, keys := shardKey(c.scenario.Collections[i]), make([]string, len(docs))
 	if pattern.IsZero() {
-		pattern = byID // it has become sharded
+		pattern = shardedBy(c.scenario.Collections[i])
 	}
 	for j, doc := range docs {
 		k, err := pattern.Of(doc)

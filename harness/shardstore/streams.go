@@ -43,7 +43,7 @@ type reader struct {
 }
 
 func (r *reader) Open(t env.Task, batch int, after *histories.Token) (histories.Token, error) {
-	op := command.Watch{NS: r.ns, BatchSize: batch}
+	op := command.Watch{NS: r.ns, BatchSize: batch, Unsharded: r.of.Unsharded}
 	if after != nil {
 		op.Resume = true
 		op.After = command.Token{TS: hlc.Timestamp(after.Time), Shard: after.Shard, N: after.N}

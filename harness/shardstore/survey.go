@@ -94,7 +94,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 		return a // without a table the audit fails
 	}
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
-	a.Unsharded = table.Collection().Unsharded
+	a.Unsharded, a.Index = table.Collection().Unsharded, indexName
 	for _, id := range o.Topology().MembersOf(configsvr.Name) {
 		m := o.configMember(id)
 		if coll := table.Collection(); m.Primary && !coll.Unsharded && !coll.AllowMigrations {

@@ -74,6 +74,9 @@ func (l *line) topology() Topology {
 	return t
 }
 
+// collectionPairs are what a collection's line may have.
+const collectionPairs = "keys=, preload=, bounds=, owners=, made=, initial=, by= and share="
+
 func (l *line) collection() Collection {
 	c := Collection{NS: l.word("a namespace such as test.docs")}
 	switch kind := l.word("ranged, hashed or unsharded"); kind {
@@ -85,7 +88,7 @@ func (l *line) collection() Collection {
 	default:
 		l.fail("unexpected "+quoteWord(kind), "expected ranged, hashed or unsharded")
 	}
-	l.pairs("keys=, preload=, bounds=, owners=, made= and share=", func(name, value string) bool {
+	l.pairs(collectionPairs, func(name, value string) bool {
 		switch name {
 		case "keys":
 			c.Keys = int(l.integer(value, "a number such as keys=40"))
@@ -97,6 +100,13 @@ func (l *line) collection() Collection {
 			c.Owners = int(l.integer(value, "a number of shards such as owners=1"))
 		case "made":
 			c.Made = value
+		case "initial":
+			c.Initial = int(l.integer(value, "a number of chunks such as initial=4"))
+		case "by":
+			c.By = value
+			if value == ByHash {
+				c.By, c.Hashed = ByField, true
+			}
 		case "share":
 			c.Share = int(l.integer(value, "a number of keys such as share=2"))
 		default:

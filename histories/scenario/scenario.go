@@ -68,6 +68,9 @@ func (t Topology) Founders() int { return t.Shards - t.Spare }
 type Collection struct {
 	NS     string
 	Hashed bool
+	// By is the shard key that an operation gives an unsharded collection: empty for _id, ByField
+	// for k and, with Hashed, its hash.
+	By string
 	// Unsharded means that the collection lives on the primary shard of its database, at first
 	// shard-a.
 	Unsharded bool
@@ -82,6 +85,9 @@ type Collection struct {
 	// it is empty, where the chunks between the bounds are (MadeDealt), or chunks and places
 	// (MadePlaced).
 	Made string
+	// Initial is how many chunks an operation asks for that makes a hashed collection which is
+	// MadePlaced; 0: as many as the config server likes.
+	Initial int
 	// Share is how many keys in a row have the shard key of the first, as documents {_id: n, k: n -
 	// n%Share, ...}; 0 and 1: each has its own.
 	Share int
@@ -93,6 +99,12 @@ type Collection struct {
 const (
 	MadeDealt  = "dealt"
 	MadePlaced = "placed"
+)
+
+// ByField is the word of Collection.By for the field k, ByHash that for its hash.
+const (
+	ByField = "k"
+	ByHash  = "hashed"
 )
 
 // Setting sets a cluster setting (settings.Names) or one of the world's ("sim.net.latency", ...).
@@ -166,7 +178,8 @@ type Migration struct {
 	To         int // number of the shard
 	WaitDelete bool
 	// Open is the end of the range that is left to the donor, which moves as much as makes a chunk:
-	// "min", "max" or, with neither left to it, empty. 4.2 moves no such range.
+	// "min", "max" or, with neither left to it, empty. 4.2 moves no such range. With OpenChunk the
+	// chunk moves that has the key Min.
 	Open string
 	// ForceJumbo is what becomes of a chunk that is too big: empty refuses it, "manual" and
 	// "balancer" move it.
@@ -175,6 +188,9 @@ type Migration struct {
 	// "majority".
 	Throttle string
 }
+
+// OpenChunk is the word of Migration.Open for the chunk with a key.
+const OpenChunk = "chunk"
 
 // MovePrimary asks for another primary shard of a database, with which its unsharded collections
 // go.

@@ -96,6 +96,7 @@ func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
 	return scenario.Migration{
 		ID: id, At: span.Draw(t, "at"), NS: ns, Min: lo, Max: hi,
 		To: rapid.IntRange(0, shards-1).Draw(t, "to"), WaitDelete: rapid.Bool().Draw(t, "wait"),
+		Open:       rapid.SampledFrom([]string{"", "min", "max", "chunk"}).Draw(t, "open"),
 		ForceJumbo: rapid.SampledFrom([]string{"", "manual", "balancer"}).Draw(t, "force"),
 		Throttle:   rapid.SampledFrom([]string{"", "2", "majority"}).Draw(t, "throttle"),
 	}
@@ -182,9 +183,14 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 		Owners:  rapid.IntRange(0, s.Topology.Shards).Draw(t, "owners"),
 		Made:    rapid.SampledFrom([]string{"", "dealt", "placed"}).Draw(t, "made"),
 	}
-	s.Collections = []scenario.Collection{
-		c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true},
+	if c.Hashed && c.Made == scenario.MadePlaced {
+		c.Initial = rapid.IntRange(0, 9).Draw(t, "initial")
 	}
+	plain := scenario.Collection{NS: "plain.docs", Keys: 2, Unsharded: true}
+	if plain.By = rapid.SampledFrom([]string{"", scenario.ByField}).Draw(t, "by"); plain.By != "" {
+		plain.Hashed = rapid.Bool().Draw(t, "by hash")
+	}
+	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}, plain}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
 		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
 	}
@@ -469,8 +475,23 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"collection test.more unsharded keys=3 bounds=2",
-			"bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected " +
-				"neither",
+			"bad.txt:5: the collection is unsharded and has bounds; expected one of the two",
+		},
+		{
+			"collection test.more ranged keys=3 by=k",
+			"bad.txt:5: by=k; expected by=k or by=hashed, of an unsharded collection that an " +
+				"operation shards",
+		},
+		{
+			"collection test.more unsharded keys=3 by=v",
+			"bad.txt:5: by=v; expected by=k or by=hashed, of an unsharded collection that an " +
+				"operation shards",
+		},
+		{"collection test.more unsharded keys=3 by=hashed", ""},
+		{
+			"collection test.more hashed keys=3 initial=4",
+			"bad.txt:5: initial=4; expected initial=1 or more, of a hashed collection with " +
+				"made=placed",
 		},
 		{
 			"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b",

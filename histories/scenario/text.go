@@ -102,10 +102,10 @@ func (c Collection) Place(key int64) int64 {
 func (c Collection) String() string {
 	kind := "ranged"
 	switch {
-	case c.Hashed:
-		kind = "hashed"
 	case c.Unsharded:
 		kind = "unsharded"
+	case c.Hashed:
+		kind = "hashed"
 	}
 	line := fmt.Sprintf("collection %s %s keys=%d preload=%d",
 		quoteWord(c.NS), kind, c.Keys, c.Preload)
@@ -117,6 +117,15 @@ func (c Collection) String() string {
 	}
 	if c.Made != "" {
 		line += " made=" + quoteWord(c.Made)
+	}
+	if c.Initial != 0 {
+		line += fmt.Sprintf(" initial=%d", c.Initial)
+	}
+	switch {
+	case c.By != "" && c.Hashed:
+		line += " by=" + ByHash
+	case c.By != "":
+		line += " by=" + quoteWord(c.By)
 	}
 	if c.Share != 0 {
 		line += fmt.Sprintf(" share=%d", c.Share)

@@ -141,58 +141,6 @@ func (s *Scenario) checkTimes(Names) *defect {
 	return nil
 }
 
-func (s *Scenario) checkCollections(Names) *defect {
-	seen := map[string]bool{}
-	for i, c := range s.Collections {
-		switch {
-		case c.Keys > mostKeys:
-			return flaw("collection", i, fmt.Sprintf("keys=%d", c.Keys),
-				fmt.Sprintf("at most keys=%d", mostKeys))
-		case seen[c.NS] || !strings.Contains(c.NS, "."):
-			return flaw("collection", i, "the namespace "+quoteWord(c.NS)+
-				" is given twice or has no dot", "a namespace of its own such as test.docs")
-		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
-			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload),
-				"at least one key, and at most so many preloaded")
-		case c.Absent && c.Preload > 0:
-			return flaw("collection", i,
-				"the collection is absent and has documents", "one of the two")
-		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
-			return flaw("collection", i,
-				"the collection is unsharded and has bounds or a hashed key", "neither")
-		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:
-			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
-				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Founders()))
-		case c.Made != "" && (c.Unsharded || c.Made != MadeDealt && c.Made != MadePlaced):
-			return flaw("collection", i, "made="+quoteWord(c.Made),
-				"made=dealt or made=placed, of a sharded collection")
-		case c.Share < 0 || c.Unsharded && c.Share > 0:
-			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
-				"share=1 or more, of a sharded collection")
-		case !areAscending(c.Bounds):
-			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
-				"each greater than the one before, and neither MinKey nor MaxKey")
-		}
-		seen[c.NS] = true
-	}
-	return nil
-}
-
-// like says whether a collection may take the other one's name: clients use both in the same way.
-func (c *Collection) like(other *Collection) bool {
-	return c.Keys == other.Keys && c.Hashed == other.Hashed && c.Share == other.Share &&
-		c.Unsharded == other.Unsharded
-}
-
-func areAscending(bounds []int64) bool {
-	for i, b := range bounds {
-		if b == MinKey || b == MaxKey || i > 0 && bounds[i-1] >= b {
-			return false
-		}
-	}
-	return true
-}
-
 func (s *Scenario) checkSettings(names Names) *defect {
 	for i, v := range s.Settings {
 		if v.Name == "" {
@@ -223,15 +171,6 @@ func (s *Scenario) shards(ns string) bool {
 	return slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Kind == Shard && o.NS == ns })
 }
 
-func (s *Scenario) collection(ns string) *Collection {
-	for i := range s.Collections {
-		if s.Collections[i].NS == ns {
-			return &s.Collections[i]
-		}
-	}
-	return nil
-}
-
 func (s *Scenario) checkMigrations(Names) *defect {
 	ids := map[int]bool{}
 	for i, m := range s.Migrations {
@@ -254,8 +193,8 @@ func (s *Scenario) checkMigrations(Names) *defect {
 		case m.To < 0 || m.To >= s.Topology.Shards:
 			return flaw("move", i, "there is no "+ShardName(m.To),
 				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
-		case m.Open != "" && m.Open != "min" && m.Open != "max":
-			return flaw("move", i, "open="+quoteWord(m.Open), "open=min or open=max")
+		case !slices.Contains(openEnds, m.Open):
+			return flaw("move", i, "open="+quoteWord(m.Open), "open=min, open=max or open=chunk")
 		case !slices.Contains(forceJumboValues, m.ForceJumbo):
 			return flaw("move", i, "force-jumbo="+quoteWord(m.ForceJumbo),
 				"force-jumbo=manual or force-jumbo=balancer")
@@ -267,6 +206,9 @@ func (s *Scenario) checkMigrations(Names) *defect {
 	}
 	return nil
 }
+
+// openEnds are the values of Migration.Open.
+var openEnds = []string{"", "min", "max", OpenChunk}
 
 // forceJumboValues are the values of Migration.ForceJumbo.
 var forceJumboValues = []string{"", "manual", "balancer"}
@@ -312,8 +254,8 @@ func (s *Scenario) checkStreams(Names) *defect {
 		case w.At < 0 || w.Poll <= 0:
 			return flaw("stream", i, fmt.Sprintf("it starts at %s and polls every %s",
 				w.At, w.Poll), "a start of 0s or later, and a poll of more than 0s")
-		case s.collection(w.NS) == nil || s.collection(w.NS).Unsharded:
-			return flaw("stream", i, "there is no sharded collection "+quoteWord(w.NS),
+		case s.collection(w.NS) == nil:
+			return flaw("stream", i, "there is no collection "+quoteWord(w.NS),
 				"one of the collections above")
 		case w.Batch < 0 || w.Resume < 0 || w.Back < 0:
 			return flaw("stream", i, "a number is negative",

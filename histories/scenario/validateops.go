@@ -49,9 +49,6 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 	case o.Kind == Shard && !c.Unsharded:
 		return "the collection " + quoteWord(o.NS) + " is sharded already",
 			"shard of an unsharded collection"
-	case o.Kind.Whole() && o.Kind != Shard && (s.shards(o.NS) || s.shards(o.Into)):
-		return "the collection " + quoteWord(o.NS) + " gets a shard key by another operation",
-			"no " + string(o.Kind) + " beside shard"
 	case o.Key < 0 || o.Key >= int64(c.Keys):
 		return fmt.Sprintf("the key %d is not one of %s",
 			o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)

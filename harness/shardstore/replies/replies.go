@@ -206,7 +206,7 @@ func (s *Scan) Batch(docs []bson.Raw) (flaws []string) {
 		switch {
 		case err != nil:
 			flaws = append(flaws, fmt.Sprintf("a document has no shard key: %v", err))
-		case bytes.Compare([]byte(at), []byte(s.last)) < 0:
+		case s.ordered() && bytes.Compare([]byte(at), []byte(s.last)) < 0:
 			flaws = append(flaws, fmt.Sprintf("%v came after a document with a higher shard key",
 				doc))
 		}
@@ -214,6 +214,9 @@ func (s *Scan) Batch(docs []bson.Raw) (flaws []string) {
 	}
 	return flaws
 }
+
+// ordered: what is sharded in use, by a hash, comes in the order of one key or the other.
+func (s *Scan) ordered() bool { return !s.of.Unsharded || !s.of.Hashed }
 
 // End judges the answer to the scan as a whole.
 func (s *Scan) End(a *client.Answer) (flaws []string) {

@@ -1,0 +1,66 @@
+package generate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// awayShare is how many percent of the seeds with a shard that leaves and joins again have a
+// collection replaced meanwhile.
+const awayShare = 40
+
+// replaceWhileAway has a collection dropped while a shard that had a part of it is none, and made
+// again, there too, when it has joined: what it has kept is of another incarnation.
+func replaceWhileAway(own keyed.Source, s *scenario.Scenario) {
+	join := slices.IndexFunc(s.Commands, func(c scenario.Command) bool {
+		return c.Do == commandkind.AddShard && leaves(s, c.Name)
+	})
+	if join < 0 || !own.Chance("away", awayShare) {
+		return
+	}
+	c := lastSharded(s)
+	if c == nil {
+		return
+	}
+	if c.Made == "" {
+		c.Made = scenario.MadeDealt
+	}
+	dropped := s.Commands[join].At +
+		time.Duration(own.IntN("removal takes", 900))*time.Millisecond
+	s.Commands[join].At = dropped + time.Duration(10+own.IntN("away for", 120))*time.Millisecond
+	made := s.Commands[join].At
+	client := own.IntN("client", s.Topology.Clients)
+	s.Ops = append(s.Ops, scenario.Op{
+		ID: len(s.Ops) + 1, At: dropped, Client: client, NS: c.NS, Kind: scenario.Drop,
+	})
+	for range 3 { // how long it takes to join nobody knows
+		made += time.Duration(own.IntN("joins within", 300)) * time.Millisecond
+		s.Ops = append(s.Ops, scenario.Op{
+			ID: len(s.Ops) + 1, At: made, Client: client, NS: c.NS, Kind: scenario.Create,
+		})
+	}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+	sortCommands(s)
+}
+
+// leaves reports whether a command removes the shard.
+func leaves(s *scenario.Scenario, name string) bool {
+	return slices.ContainsFunc(s.Commands, func(c scenario.Command) bool {
+		return c.Do == commandkind.RemoveShard && c.Name == name
+	})
+}
+
+// lastSharded is the last collection that is there, sharded, from the beginning.
+func lastSharded(s *scenario.Scenario) *scenario.Collection {
+	for i := range slices.Backward(s.Collections) {
+		if c := &s.Collections[i]; !c.Unsharded && !c.Absent {
+			return c
+		}
+	}
+	return nil
+}

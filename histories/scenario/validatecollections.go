@@ -1,0 +1,74 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (s *Scenario) checkCollections(Names) *defect {
+	seen := map[string]bool{}
+	for i, c := range s.Collections {
+		switch {
+		case c.Keys > mostKeys:
+			return flaw("collection", i, fmt.Sprintf("keys=%d", c.Keys),
+				fmt.Sprintf("at most keys=%d", mostKeys))
+		case seen[c.NS] || !strings.Contains(c.NS, "."):
+			return flaw("collection", i, "the namespace "+quoteWord(c.NS)+
+				" is given twice or has no dot", "a namespace of its own such as test.docs")
+		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
+			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload),
+				"at least one key, and at most so many preloaded")
+		case c.Absent && c.Preload > 0:
+			return flaw("collection", i,
+				"the collection is absent and has documents", "one of the two")
+		case c.Unsharded && len(c.Bounds) > 0:
+			return flaw("collection", i, "the collection is unsharded and has bounds",
+				"one of the two")
+		case c.By != "" && (c.By != ByField || !c.Unsharded),
+			c.By == "" && c.Unsharded && c.Hashed:
+			return flaw("collection", i, "by="+quoteWord(c.By),
+				"by=k or by=hashed, of an unsharded collection that an operation shards")
+		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:
+			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
+				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Founders()))
+		case c.Made != "" && (c.Unsharded || c.Made != MadeDealt && c.Made != MadePlaced):
+			return flaw("collection", i, "made="+quoteWord(c.Made),
+				"made=dealt or made=placed, of a sharded collection")
+		case c.Initial < 0 || c.Initial > 0 && (!c.Hashed || c.Made != MadePlaced):
+			return flaw("collection", i, fmt.Sprintf("initial=%d", c.Initial),
+				"initial=1 or more, of a hashed collection with made=placed")
+		case c.Share < 0 || c.Unsharded && c.Share > 0:
+			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
+				"share=1 or more, of a sharded collection")
+		case !areAscending(c.Bounds):
+			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
+				"each greater than the one before, and neither MinKey nor MaxKey")
+		}
+		seen[c.NS] = true
+	}
+	return nil
+}
+
+// like says whether a collection may take the other one's name: clients use both in the same way.
+func (c *Collection) like(other *Collection) bool {
+	return c.Keys == other.Keys && c.Hashed == other.Hashed && c.Share == other.Share &&
+		c.Unsharded == other.Unsharded && c.By == other.By
+}
+
+func areAscending(bounds []int64) bool {
+	for i, b := range bounds {
+		if b == MinKey || b == MaxKey || i > 0 && bounds[i-1] >= b {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Scenario) collection(ns string) *Collection {
+	for i := range s.Collections {
+		if s.Collections[i].NS == ns {
+			return &s.Collections[i]
+		}
+	}
+	return nil
+}
