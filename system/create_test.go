@@ -70,7 +70,7 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 func TestFoundedOnce(t *testing.T) {
 	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 20)
 	r.client(func(task env.Task, c *client.Client) {
-		if a := c.DropCollection(task, ns); a.Certainty != client.OK {
+		if a := c.DropCollection(task, ns, false); a.Certainty != client.OK {
 			t.Errorf("drop: %v", a.Err)
 		}
 		for _, set := range r.cluster.Sets() {

@@ -143,8 +143,13 @@ func (c *Cluster) Outstanding() []string {
 }
 
 // Unfinished lists what is on record of migrations, range deletions, operations on collections and
-// moves of primaries; nothing of it when none is in progress.
+// moves of primaries, and replica sets that cannot tell. It is empty when nothing is in progress.
 func (c *Cluster) Unfinished() (left []string) {
+	for _, set := range c.Sets() {
+		if m := c.Member(c.Primary(set)); m == nil || !m.IsPrimary() {
+			left = append(left, set+" has no primary that accepts writes")
+		}
+	}
 	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks,
 		configsvr.Operations)...)
 	left = append(left, c.strayChunks()...)

@@ -110,7 +110,7 @@ func (p *WholeParams) again(
 func (p *WholeParams) meanwhile(
 	ops []scenario.Op, op scenario.Op, pick func(what string, of int) int,
 ) []scenario.Op {
-	if pick("another at its names", 3) > 0 {
+	if p.Clients < 2 || pick("another at its names", 3) > 0 {
 		return ops
 	}
 	name := op.Into
@@ -118,9 +118,10 @@ func (p *WholeParams) meanwhile(
 		name = op.NS
 	}
 	return append(ops, scenario.Op{
-		ID: p.FirstID + len(ops), NS: name, Client: (op.Client + 2) % p.Clients,
-		At:   max(0, op.At+time.Duration(pick("into the rename", 60)-15)*time.Millisecond),
-		Kind: []scenario.OpKind{scenario.Create, scenario.Create, scenario.Drop}[pick("what", 3)],
+		ID: p.FirstID + len(ops), NS: name,
+		Client: (op.Client + 1 + pick("which client", p.Clients-1)) % p.Clients,
+		At:     max(0, op.At+time.Duration(pick("into the rename", 60)-15)*time.Millisecond),
+		Kind:   []scenario.OpKind{scenario.Create, scenario.Create, scenario.Drop}[pick("what", 3)],
 	})
 }
 

@@ -88,7 +88,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	exists := o.world.Table(e.NS) != nil
 	switch e.Actor {
 	case trace.User:
-		if !exists {
+		if !exists && !o.plain[e.NS] {
 			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of",
 				"the collection has not been created again")
 		}
@@ -232,6 +232,10 @@ type Layout struct {
 
 // Founds says how a collection is to be made, whichever client creates it and however often.
 func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
+
+// Plain says that the name may be that of an unsharded collection, of which the catalog knows
+// nothing: a write makes it.
+func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
 
 // takers are the shards that take chunks, by name.
 func (f *fields) takers() (names []string) {

@@ -135,6 +135,8 @@ type Oracle struct {
 	services map[string]*service
 	// layouts say how collections are to be made.
 	layouts map[string]Layout
+	// plain are the names that may be those of unsharded collections.
+	plain map[string]bool
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule
@@ -175,6 +177,7 @@ func New(key func(string) string) *Oracle {
 		forbids:      map[string]bool{},
 		same:         map[string]map[string]uint32{},
 		layouts:      map[string]Layout{},
+		plain:        map[string]bool{},
 		services:     map[string]*service{},
 		awaited:      awaited{map[string]sweep{}, map[string][]toldDone{}},
 		verdicts:     map[string]*verdict.Verdict{},

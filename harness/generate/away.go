@@ -14,11 +14,11 @@ import (
 // collection replaced meanwhile.
 const awayShare = 40
 
-// replaceWhileAway has a collection dropped while a shard that had a part of it is none, and made
-// again, there too, when it has joined: what it has kept is of another incarnation.
+// replaceWhileAway drops a collection while a shard is out of the cluster, and makes it again once
+// the shard has joined: what the shard has kept is of another incarnation.
 func replaceWhileAway(own keyed.Source, s *scenario.Scenario) {
 	join := slices.IndexFunc(s.Commands, func(c scenario.Command) bool {
-		return c.Do == commandkind.AddShard && leaves(s, c.Name)
+		return c.Do == commandkind.AddShard && leaves(s, &c)
 	})
 	if join < 0 || !own.Chance("away", awayShare) {
 		return
@@ -48,10 +48,10 @@ func replaceWhileAway(own keyed.Source, s *scenario.Scenario) {
 	sortCommands(s)
 }
 
-// leaves reports whether a command removes the shard.
-func leaves(s *scenario.Scenario, name string) bool {
+// leaves reports whether the shard is removed before it is added.
+func leaves(s *scenario.Scenario, added *scenario.Command) bool {
 	return slices.ContainsFunc(s.Commands, func(c scenario.Command) bool {
-		return c.Do == commandkind.RemoveShard && c.Name == name
+		return c.Do == commandkind.RemoveShard && c.Name == added.Name && c.At < added.At
 	})
 }
 

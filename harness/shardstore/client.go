@@ -103,7 +103,7 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 		After:   uint64(a.After),
 		Time:    uint64(a.Time),
 		Since:   uint64(a.Since),
-		Exact:   outcome == histories.OK && r.Applied && !a.Written.Retried,
+		Exact:   outcome == histories.OK && r.Applied && !a.Written.Retried && a.Time != 0,
 		Lossy:   s.lossy && op.Prefer == scenario.Secondary,
 	}
 }
@@ -286,6 +286,10 @@ func ownersOf(s *scenario.Scenario, c *scenario.Collection) (names []string) {
 func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 	all := make(map[string]command.ShardCollection)
 	for _, one := range s.Collections {
+		if one.Unsharded { // there is one to make if an operation has sharded it
+			all[one.NS] = command.ShardCollection{NS: one.NS, Key: shardedBy(one)}
+			continue
+		}
 		c := founded(one)
 		req := command.ShardCollection{NS: c.NS, Key: c.Key}
 		if one.Made != scenario.MadePlaced {

@@ -110,6 +110,27 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 // limits are the shortest that the settings make, with those that operators change while it runs:
 // a server may have the new value or the old one, and what has begun goes by the one it began with.
 func (c *cluster) limits() oracle.Limits {
+	all := c.valuesOfSettings()
+	least := c.limitsOf(&all[0])
+	for i := range all {
+		other := c.limitsOf(&all[i])
+		least.Cursor = min(least.Cursor, other.Cursor)
+		least.Migration = min(least.Migration, other.Migration)
+		least.History = min(least.History, other.History)
+	}
+	return least
+}
+
+// longestHistory is the longest that chunks keep their history by any of the settings.
+func (c *cluster) longestHistory() (most time.Duration) {
+	for _, s := range c.valuesOfSettings() {
+		most = max(most, c.limitsOf(&s).History)
+	}
+	return most
+}
+
+// valuesOfSettings are the settings at the start, and with each change that operators make.
+func (c *cluster) valuesOfSettings() []settings.Settings {
 	all := []settings.Settings{c.settings}
 	for i := range c.scenario.Commands {
 		changed := c.settings
@@ -121,14 +142,7 @@ func (c *cluster) limits() oracle.Limits {
 	if c.impatient != nil {
 		all = append(all, *c.impatient)
 	}
-	least := c.limitsOf(&all[0])
-	for i := range all {
-		other := c.limitsOf(&all[i])
-		least.Cursor = min(least.Cursor, other.Cursor)
-		least.Migration = min(least.Migration, other.Migration)
-		least.History = min(least.History, other.History)
-	}
-	return least
+	return all
 }
 
 func (c *cluster) limitsOf(s *settings.Settings) oracle.Limits {
@@ -149,6 +163,7 @@ func (c *cluster) expectLayouts() {
 	for i := range c.scenario.Collections {
 		one := &c.scenario.Collections[i]
 		if one.Unsharded {
+			c.oracle.Plain(one.NS)
 			continue
 		}
 		var bounds []string

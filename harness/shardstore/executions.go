@@ -59,8 +59,8 @@ func onCollection(do func(s *session, t env.Task, op *scenario.Op) client.Answer
 	}
 }
 
-// ending says of an operation that ends collections whether there was one of its name, Applied, and
-// perhaps one of the new name, Found.
+// ending fills in what a drop or rename ended: Applied, a collection of its name; Found, perhaps one
+// of the new name, too. The config server does not say: both are assumed.
 func ending(op *scenario.Op, a *client.Answer) (r histories.Result) {
 	effect := op.Kind.Of().Effect
 	if a.Certainty == client.OK && (effect == opkind.Remove || effect == opkind.Move) {
@@ -111,22 +111,41 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 }
 
 // Operations on whole collections. What is not sharded is asked of the primary shard of its
-// database first, as drivers' commands are: it may have been sharded meanwhile, which is refused
-// with no effect, and then the config server is asked.
+// database first, as drivers' commands are. If the collection has been sharded meanwhile, that is
+// refused without effect, and the config server is asked instead.
 
 // onWhole is an operation on a collection which may be sharded or not.
 func onWhole(plain, sharded func(*session, env.Task, *scenario.Op) client.Answer) execution {
 	return onCollection(func(s *session, t env.Task, op *scenario.Op) client.Answer {
 		if s.collections[op.NS].Unsharded {
-			a := plain(s, t, op)
-			if a.Certainty != client.Failed || !errcode.Is(a.Err, errcode.IllegalOperation) {
-				return a
-			}
+			return s.either(t, op, plain, sharded)
 		}
 		a := sharded(s, t, op)
 		a.Written.N = bothNames
 		return a
 	})
+}
+
+// either asks as for an unsharded collection and, when that is refused, as for a sharded one: until
+// the answer is of the one that there is.
+func (s *session) either(
+	t env.Task, op *scenario.Op, plain, sharded func(*session, env.Task, *scenario.Op) client.Answer,
+) (a client.Answer) {
+	refused := func(code errcode.Code) bool {
+		return a.Certainty == client.Failed && errcode.Is(a.Err, code)
+	}
+	answered := s.oracle.Asked() // a router that takes it for sharded looks again
+	defer answered(false)
+	for range mostAsked {
+		if a = plain(s, t, op); !refused(errcode.IllegalOperation) {
+			return a
+		}
+		a = sharded(s, t, op)
+		if a.Written.N = bothNames; !refused(errcode.NamespaceNotFound) {
+			return a
+		}
+	}
+	return a
 }
 
 // bothNames is how many collections an operation may have ended that the config server carries out:
@@ -140,7 +159,7 @@ var (
 		},
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.whole(oracle.Sharded(op.NS, false), func() client.Answer {
-				return s.client.DropCollection(t, op.NS)
+				return s.client.DropCollection(t, op.NS, s.collections[op.NS].Unsharded)
 			})
 		}))
 	_ = executes(opkind.Rename, onWhole(
@@ -180,6 +199,8 @@ var (
 
 // shard gives a collection in use its shard key, and before that the index that it must have.
 func (s *session) shard(t env.Task, op *scenario.Op) client.Answer {
+	answered := s.oracle.Asked()
+	defer answered(false)
 	by := shardedBy(s.collections[op.NS])
 	if name, spec := indexFor(by); spec != nil {
 		a := s.client.IndexUnsharded(t, op.NS, name, spec)

@@ -71,14 +71,7 @@ func (c *cluster) Quiesce() (name string, do func(env.Task)) {
 // way.
 func (o operatorConnection) lead(t env.Task) {
 	o.regular(t)
-	for i := range o.scenario.Collections {
-		if c := &o.scenario.Collections[i]; !o.unsharded(c) {
-			on := true
-			o.retryUntil(t, &command.ConfigureCollectionBalancing{
-				NS: c.NS, Enabled: &on, Defragment: o.endless(),
-			})
-		}
-	}
+	o.release(t)
 	o.makeRoom(t)
 	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting}) // nobody has set anything
 	if o.scenario.Protocol == "4.2" {
@@ -89,6 +82,7 @@ func (o operatorConnection) lead(t env.Task) {
 		o.lift(t)
 	}
 	o.lift(t)
+	o.release(t)
 	o.makeRoom(t) // for what clients have written since
 	o.awaitDefragmented(t)
 	o.awaitBalance(t)
@@ -97,8 +91,8 @@ func (o operatorConnection) lead(t env.Task) {
 // endless gives up defragmentations where chunks are joined only when they have been on their
 // shards for longer than a run can wait; nil leaves them as they are.
 func (o operatorConnection) endless() *bool {
-	const patience = 2 * time.Second
-	if o.limits().History <= patience {
+	const longestWait = 2 * time.Second
+	if o.longestHistory() <= longestWait {
 		return nil
 	}
 	off := false
@@ -112,6 +106,19 @@ func (o operatorConnection) awaitDefragmented(t env.Task) {
 		return err == nil && table.Collection().Defragment
 	}
 	for slices.ContainsFunc(o.scenario.Collections, fragmented) && t.Sleep(pollEvery) == nil {
+	}
+}
+
+// release has every collection balanced, and those whose defragmentation has no end not
+// defragmented any more, whatever commands have said until now.
+func (o operatorConnection) release(t env.Task) {
+	for i := range o.scenario.Collections {
+		if c := &o.scenario.Collections[i]; !o.unsharded(c) {
+			on := true
+			o.retryUntil(t, &command.ConfigureCollectionBalancing{
+				NS: c.NS, Enabled: &on, Defragment: o.endless(),
+			})
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // dropStale is what an operator does after moves of a primary in 4.2 that ended half way
@@ -22,13 +23,23 @@ func (o operatorConnection) dropStale(t env.Task) (repaired []string) {
 			continue // the audit finds that, too
 		}
 		for _, name := range o.Topology().ShardNames() {
-			if table.Shards()[0] != name && o.dropOn(t, name, c.NS) {
+			if table.Shards()[0] != name && o.hasUnsharded(name, c.NS) && o.dropOn(t, name, c.NS) {
 				repaired = append(repaired,
 					fmt.Sprintf("a stale copy of %s was dropped on %s", c.NS, name))
 			}
 		}
 	}
 	return repaired
+}
+
+// hasUnsharded reports whether a shard has the collection, and not as a sharded one.
+func (o operatorConnection) hasUnsharded(name, ns string) bool {
+	member := o.Member(o.Primary(name))
+	if member == nil {
+		return false
+	}
+	pattern, exists := member.Store().Pattern(ns, store.Latest)
+	return exists && pattern.Unsharded
 }
 
 // dropOn drops a collection on one shard; what is left then, the audit finds.

@@ -178,7 +178,11 @@ func smallerCollections(s *scenario.Scenario) (all []edit) {
 			change(func(c *scenario.Collection) { c.Preload = min(c.Preload, n) })
 		}
 		change(func(c *scenario.Collection) { c.Owners = 0 })
-		change(func(c *scenario.Collection) { c.Made = "" })
+		change(func(c *scenario.Collection) { c.Made, c.Initial = "", 0 })
+		change(func(c *scenario.Collection) { c.Initial = 0 })
+		if c.Unsharded {
+			change(func(c *scenario.Collection) { c.By, c.Hashed = "", false })
+		}
 		change(func(c *scenario.Collection) { c.Share = 0 })
 		for j := range c.Bounds {
 			change(func(c *scenario.Collection) { c.Bounds = slices.Delete(c.Bounds, j, j+1) })

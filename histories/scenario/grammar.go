@@ -104,8 +104,8 @@ func (l *line) collection() Collection {
 			c.Initial = int(l.integer(value, "a number of chunks such as initial=4"))
 		case "by":
 			c.By = value
-			if value == ByHash {
-				c.By, c.Hashed = ByField, true
+			if c.Hashed = value == ByHash; c.Hashed {
+				c.By = ByField
 			}
 		case "share":
 			c.Share = int(l.integer(value, "a number of keys such as share=2"))

@@ -479,18 +479,17 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"collection test.more ranged keys=3 by=k",
-			"bad.txt:5: by=k; expected by=k or by=hashed, of an unsharded collection that an " +
-				"operation shards",
+			"bad.txt:5: the collection is sharded and has by=; expected by= of an unsharded " +
+				"collection, which an operation shards",
 		},
 		{
 			"collection test.more unsharded keys=3 by=v",
-			"bad.txt:5: by=v; expected by=k or by=hashed, of an unsharded collection that an " +
-				"operation shards",
+			"bad.txt:5: by=v; expected by=k or by=hashed",
 		},
 		{"collection test.more unsharded keys=3 by=hashed", ""},
 		{
 			"collection test.more hashed keys=3 initial=4",
-			"bad.txt:5: initial=4; expected initial=1 or more, of a hashed collection with " +
+			"bad.txt:5: initial=4; expected initial=1 to 8192, of a hashed collection with " +
 				"made=placed",
 		},
 		{

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// mostChunks is how many chunks a collection can begin with.
+const mostChunks = 8192
+
 func (s *Scenario) checkCollections(Names) *defect {
 	seen := map[string]bool{}
 	for i, c := range s.Collections {
@@ -24,19 +27,20 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Unsharded && len(c.Bounds) > 0:
 			return flaw("collection", i, "the collection is unsharded and has bounds",
 				"one of the two")
-		case c.By != "" && (c.By != ByField || !c.Unsharded),
-			c.By == "" && c.Unsharded && c.Hashed:
-			return flaw("collection", i, "by="+quoteWord(c.By),
-				"by=k or by=hashed, of an unsharded collection that an operation shards")
+		case c.By != "" && !c.Unsharded:
+			return flaw("collection", i, "the collection is sharded and has by=",
+				"by= of an unsharded collection, which an operation shards")
+		case c.By != "" && c.By != ByField, c.By == "" && c.Unsharded && c.Hashed:
+			return flaw("collection", i, "by="+quoteWord(c.By), "by=k or by=hashed")
 		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:
 			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
 				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Founders()))
 		case c.Made != "" && (c.Unsharded || c.Made != MadeDealt && c.Made != MadePlaced):
 			return flaw("collection", i, "made="+quoteWord(c.Made),
 				"made=dealt or made=placed, of a sharded collection")
-		case c.Initial < 0 || c.Initial > 0 && (!c.Hashed || c.Made != MadePlaced):
+		case c.Initial < 0 || c.Initial > mostChunks || c.Initial > 0 && (!c.Hashed || c.Made != MadePlaced):
 			return flaw("collection", i, fmt.Sprintf("initial=%d", c.Initial),
-				"initial=1 or more, of a hashed collection with made=placed")
+				fmt.Sprintf("initial=1 to %d", mostChunks)+", of a hashed collection with made=placed")
 		case c.Share < 0 || c.Unsharded && c.Share > 0:
 			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
 				"share=1 or more, of a sharded collection")

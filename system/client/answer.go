@@ -85,7 +85,7 @@ func IsCertainRefusal(err error) bool {
 	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound,
 		errcode.ImmutableField, errcode.NamespaceNotFound, errcode.CommandNotFound,
 		errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
-		errcode.MovePrimaryInProgress)
+		errcode.MovePrimaryInProgress, errcode.IllegalOperation)
 }
 
 // isRetryableWrite reports whether a driver sends a write again after err.

@@ -15,9 +15,9 @@ func (c *Client) ShardCollection(t env.Task, op command.ShardCollection) Answer 
 	return c.change(t, &op)
 }
 
-// DropCollection removes a sharded collection.
-func (c *Client) DropCollection(t env.Task, ns string) Answer {
-	return c.change(t, &command.DropCollection{NS: ns, Session: c.statement()})
+// DropCollection removes a sharded collection, if it exists; with must it has to.
+func (c *Client) DropCollection(t env.Task, ns string, must bool) Answer {
+	return c.change(t, &command.DropCollection{NS: ns, Sharded: must, Session: c.statement()})
 }
 
 // RenameCollection gives a sharded collection another name, which with dropTarget another one may

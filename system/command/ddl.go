@@ -11,7 +11,10 @@ import (
 // DropCollection removes a sharded collection with everything in it; it succeeds when there is
 // none. A session's request is executed at most once, however often it arrives.
 type DropCollection struct {
-	NS      string
+	NS string
+	// Sharded says that the sender was told that the collection is sharded: if there is no such
+	// one, any more, that is an errcode.NamespaceNotFound.
+	Sharded bool
 	Session Session
 }
 
@@ -52,8 +55,9 @@ type ShardsvrParticipate struct {
 	// To is what the collection is renamed to, empty for another operation; Target is the UUID of
 	// the collection that had that name before, empty for none.
 	To, Target string
-	// Options and Indexes are those of the unsharded collection that this one is made of, empty if
-	// it is not: shards that had nothing of it get them with it.
+	// Home is the shard whose unsharded collection becomes this one, empty for none. Options and
+	// Indexes are what that has: the others get them with it. They are for ParticipantCreate.
+	Home    string
 	Options bson.Raw
 	Indexes []IndexSpec
 	// Index is the name of the index to make or drop, Spec what to make.

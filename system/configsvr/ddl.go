@@ -39,6 +39,8 @@ const (
 type ddlOperation struct {
 	NS   string  `bson:"_id"`
 	Kind ddlKind `bson:"kind"`
+	// MustExist says of a drop that there has to be something to drop.
+	MustExist bool `bson:"mustExist,omitempty"`
 	// Number orders the operations on a namespace; participants compare it.
 	Number int64 `bson:"number"`
 	// Session and Txn name the request; an empty Session is a request that may be executed again.
@@ -98,7 +100,9 @@ func newDDL(m *replset.Member) ddlCoordinator {
 func (s *Server) drop(
 	t env.Task, _ env.NodeID, req *command.DropCollection,
 ) (*command.Done, error) {
-	return s.change(t, ddlOperation{NS: req.NS, Kind: dropCollection}, req.Session)
+	return s.change(t, ddlOperation{
+		NS: req.NS, Kind: dropCollection, MustExist: req.Sharded,
+	}, req.Session)
 }
 
 func (s *Server) rename(
@@ -249,7 +253,7 @@ func (s *Server) prepare(op *ddlOperation) (needed bool, err error) {
 	switch {
 	case op.Kind == createCollection:
 		return s.prepareCreation(op, table)
-	case missing && op.Kind == dropCollection:
+	case missing && op.Kind == dropCollection && !op.MustExist:
 		return false, nil
 	case missing:
 		return false, err

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -19,30 +20,62 @@ func (s *Server) adopt(t env.Task, op *ddlOperation) error {
 	if op.Home != "" || op.Code != "" {
 		return nil
 	}
-	d, err := ReadDatabase(s.member.Store(), catalog.DatabaseOf(op.NS), store.Latest)
-	if errcode.Is(err, errcode.NamespaceNotFound) {
-		return nil
-	}
-	if err != nil {
+	home, found, err := s.describe(t, op.NS, op.Coll.collection(op.NS).Key)
+	if home == "" {
 		return err
 	}
-	if err := t.Point(
-		failpoint.ConfigDDLStep, env.Note{Peer: d.Primary, ID: op.NS + " describe"},
-	); err != nil {
-		return err
-	}
-	found, err := rpc.CallPrimary[command.UnshardedDescription](t, s.shards[d.Primary],
-		&command.ShardsvrDescribe{NS: op.NS, Key: op.Coll.collection(op.NS).Key},
-		s.settings.CommandTimeout)
-	next, adopted := op.adopting(d.Primary, found, err, s.ep.Clock().Tick())
+	next, adopted := op.adopting(home, found, err, s.ep.Clock().Tick())
 	if !adopted {
 		return err
 	}
+	return s.goOnAs(t, op, next)
+}
+
+// describe asks the primary shard of the database, home, for the unsharded collection of a name
+// that all shards block. Without a home there is no database, or an error.
+func (s *Server) describe(
+	t env.Task, ns string, as key.Pattern,
+) (home string, found *command.UnshardedDescription, err error) {
+	d, err := ReadDatabase(s.member.Store(), catalog.DatabaseOf(ns), store.Latest)
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if err := t.Point(
+		failpoint.ConfigDDLStep, env.Note{Peer: d.Primary, ID: ns + " describe"},
+	); err != nil {
+		return "", nil, err
+	}
+	found, err = rpc.CallPrimary[command.UnshardedDescription](t, s.shards[d.Primary],
+		&command.ShardsvrDescribe{NS: ns, Key: as}, s.settings.CommandTimeout)
+	return d.Primary, found, err
+}
+
+// goOnAs puts what has become of the operation on record.
+func (s *Server) goOnAs(t env.Task, op *ddlOperation, next ddlOperation) error {
 	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, next)); err != nil {
 		return err
 	}
 	*op = next
 	return s.Majority(t)
+}
+
+// refuseUnshardedTarget ends a rename to the name of an unsharded collection, which the catalog
+// does not know: a sharded one does not replace it.
+func (s *Server) refuseUnshardedTarget(t env.Task, op *ddlOperation) error {
+	if op.Code != "" {
+		return nil
+	}
+	home, found, err := s.describe(t, op.To, key.Pattern{Field: "_id"})
+	if err != nil || home == "" || found.UUID == "" {
+		return err
+	}
+	next := *op
+	next.Code = errcode.NamespaceExists
+	next.Why = "collection " + op.NS + " cannot be renamed: " + op.To + " is there, unsharded"
+	return s.goOnAs(t, op, next)
 }
 
 // adopting is the operation with what the primary shard of the database has answered; false when

@@ -12,6 +12,9 @@ import (
 // says otherwise.
 const hashedChunks = 2
 
+// mostInitial is how many chunks can be asked for.
+const mostInitial = 8192
+
 // placeFirst decides which chunks a new collection has and where, unless the request has named the
 // shards: bounds that are given are dealt to all shards in turn; zones get a chunk for each of
 // their ranges and for each gap; hashes are dealt out in equal shares; and everything else is one
@@ -21,10 +24,10 @@ func (s *Server) placeFirst(op *ddlOperation, coll catalog.Collection) error {
 	if err != nil {
 		return err
 	}
-	if op.Initial < 0 || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
+	if op.Initial < 0 || op.Initial > mostInitial || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
 		return errcode.New(errcode.BadValue,
-			"%d initial chunks of %s are only possible with a hashed key and without bounds",
-			op.Initial, op.NS)
+			"%d initial chunks of %s are not possible: up to %d are, with a hashed key and no bounds",
+			op.Initial, op.NS, mostInitial)
 	}
 	if len(op.Shards) > 0 {
 		return s.mayAllReceive(op.Shards)

@@ -42,8 +42,8 @@ var ddlStages = map[ddlKind][]ddlStage{
 	},
 	renameCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
-		(*Server).renameInCatalog, participantStage(command.ParticipantRename),
-		(*Server).allowRenamed, participantStage(command.ParticipantRelease),
+		(*Server).refuseUnshardedTarget, unlessRefused((*Server).renameInCatalog),
+		unlessRefused(participantStage(command.ParticipantRename)), (*Server).allowRenamed, participantStage(command.ParticipantRelease),
 	},
 	createIndex: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantCreateIndex),
@@ -123,8 +123,9 @@ func participantStage(step command.ParticipantStep) ddlStage {
 			Target:     op.Target.UUID,
 			Founded:    op.Founded,
 			Creates:    op.Kind == createCollection,
-			Options:    op.Options,
-			Indexes:    op.Indexes,
+		}
+		if step == command.ParticipantCreate {
+			req.Home, req.Options, req.Indexes = op.Home, op.Options, op.Indexes
 		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)
@@ -234,6 +235,9 @@ func (s *Server) allowMigrations(t env.Task, op *ddlOperation) error {
 }
 
 func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
+	if op.Code != "" {
+		return s.setAllow(t, op, true)
+	}
 	return s.setAllow(t, &ddlOperation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
 }
 

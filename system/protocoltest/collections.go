@@ -25,7 +25,7 @@ func (r *Rig) drop(l Line) error {
 	}
 	r.wrote = map[int64]string{}
 	return r.onCollection("drop", func(c *client.Client, t env.Task) client.Answer {
-		return c.DropCollection(t, Sharded)
+		return c.DropCollection(t, Sharded, false)
 	})
 }
 

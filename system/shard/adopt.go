@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,11 +26,11 @@ func (s *Server) ExcludeSharding(exclude func(ns string) error) {
 	s.exclusions = append(s.exclusions, exclude)
 }
 
-// mayShard refuses the beginning of an operation that would shard a collection which its database
-// takes along to another primary shard.
+// mayShard refuses the beginning of an operation that would shard a collection, or give its name to
+// a sharded one, which its database takes along to another primary shard.
 func (s *Server) mayShard(req *command.ShardsvrParticipate) error {
-	ns := req.Collection.NS
-	if doc, held := s.recoverable(ns); !req.Creates || !s.hasUnsharded(ns) ||
+	ns := cmp.Or(req.To, req.Collection.NS)
+	if doc, held := s.recoverable(ns); !req.Creates && req.To == "" || !s.hasUnsharded(ns) ||
 		held && doc.Reason == holderOf(req) {
 		return nil
 	}
@@ -124,8 +125,9 @@ func (s *Server) hasIndexFor(req *command.ShardsvrDescribe) bool {
 	})
 }
 
-// creation is what the shard lacks of a new collection. What is unsharded and has another identity
-// is the copy that a move of the database's primary has left.
+// creation is what the shard lacks of a new collection. What is unsharded and not at home is
+// the copy that a move of the database's primary has left, which may be an old one of the same
+// identity.
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
 	c := &req.Collection
 	create, err := made(req)
@@ -135,11 +137,11 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 	switch unsharded := s.hasUnsharded(c.NS); {
 	case here == "":
 		return create, nil
-	case here == c.UUID && unsharded:
+	case here == c.UUID && unsharded && req.Home == s.name:
 		return s.sharding(req)
-	case here == c.UUID:
+	case here == c.UUID && !unsharded:
 		return nil, nil
-	case unsharded:
+	case unsharded: // what a move of the primary has left
 		drop := oplog.Op{Kind: oplog.Drop, NS: c.NS, Actor: uint8(trace.System)}
 		return append([]oplog.Op{drop}, create...), nil
 	}

@@ -144,7 +144,7 @@ func (s *Server) block(req *command.ShardsvrParticipate) (ops []oplog.Op, err er
 		}
 		if !held {
 			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns,
-				sectionDoc{ns, holder, true, trace.System, req.Creates}))
+				sectionDoc{ns, holder, true, trace.System, req.Creates || ns == req.To}))
 		}
 	}
 	return ops, nil
@@ -159,13 +159,14 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	to.NS, to.Formerly = req.To, s.inherited(req)
 	to.KeyedAt = s.participation(req.Collection.NS).KeyedAt
 	ops = append(ops, documentOp(oplog.Update, ParticipationsNS, req.To, to))
-	if there != "" && there == req.Target {
+	stale := s.hasUnsharded(req.To) // the primary shard of the database has been asked before
+	if there != "" && (there == req.Target || stale) {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})
 	}
 	switch {
 	case here != uuid:
 		return ops, nil
-	case there != "" && there != req.Target:
+	case there != "" && there != req.Target && !stale:
 		return nil, errcode.New(errcode.NamespaceExists,
 			"%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
 	}

@@ -23,7 +23,7 @@ type sectionDoc struct {
 	Reason     string      `bson:"reason"`
 	BlockReads bool        `bson:"blockReads"`
 	Actor      trace.Actor `bson:"actor,omitempty"`
-	// Creates is set when an operation holds it that makes the collection.
+	// Creates is set when an operation holds it that makes a sharded collection of the name.
 	Creates bool `bson:"creates,omitempty"`
 }
 

@@ -156,16 +156,24 @@ func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive b
 
 // Drop removes a collection, sharded or not; false when there was none.
 func (d *Deployment) Drop(t env.Task, ns string) (bool, error) {
-	req := &command.DropUnsharded{NS: ns, Concern: command.Majority}
-	dropped, err := Ask[command.Written](t, d, req)
-	switch {
-	case err == nil:
-		return dropped.N > 0, nil
-	case errcode.Is(err, errcode.NamespaceNotFound):
-		return false, nil
-	case !errcode.Is(err, errcode.IllegalOperation):
-		return false, err
+	for tries := 1; ; tries++ {
+		req := &command.DropUnsharded{NS: ns, Concern: command.Majority}
+		dropped, err := Ask[command.Written](t, d, req)
+		switch {
+		case err == nil:
+			return dropped.N > 0, nil
+		case errcode.Is(err, errcode.NamespaceNotFound):
+			return false, nil
+		case !errcode.Is(err, errcode.IllegalOperation):
+			return false, err
+		}
+		// The router may have been told so before the collection was dropped and made again.
+		_, err = Ask[command.Done](t, d, &command.DropCollection{NS: ns, Sharded: true})
+		if !errcode.Is(err, errcode.NamespaceNotFound) || tries == mostTries {
+			return err == nil, err
+		}
 	}
-	_, err = Ask[command.Done](t, d, &command.DropCollection{NS: ns})
-	return err == nil, err
 }
+
+// mostTries is how often a collection is taken for sharded, or not, that has become the other.
+const mostTries = 5
