@@ -290,6 +290,17 @@ func TestEndsOfStreams(t *testing.T) {
 				}
 			}, changeMissed,
 		},
+		"untold, as another took its name": {func(h *told) []histories.Op {
+			taken := drop(h)
+			taken.Kind, taken.NS, taken.Into = scenario.Rename, "a.c", "a.b"
+			taken.Result.Found = true
+			return []histories.Op{taken, h.watch(1, 0, 9, h.changes)}
+		}, changeMissed},
+		"untold, as nobody had its name": {func(h *told) []histories.Op {
+			taken := drop(h)
+			taken.Kind, taken.NS, taken.Into = scenario.Rename, "a.c", "a.b"
+			return []histories.Op{taken, h.watch(1, 0, 9, h.changes)}
+		}, ""},
 		"untold, as there was none": {func(h *told) []histories.Op {
 			idle := drop(h)
 			idle.Result.Applied = false

@@ -21,7 +21,8 @@ type Audit struct {
 	SameSince map[string]uint32
 	// Unsharded says that the shard owns all of it that is the primary of its database.
 	Unsharded bool
-	// Busy says that something had not ended, which is judged by itself: members still wrote.
+	// Busy: something was still running when the members were asked, which is reported by itself.
+	// Their states may be of different moments.
 	Busy bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int

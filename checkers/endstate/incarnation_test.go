@@ -50,6 +50,17 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 				a.Members[i].Indexes = []string{"w_10 {}"}
 			}
 		}, ""},
+		"unsharded, and gone": {func(a *Audit) {
+			a.Unsharded, a.UUID = true, ""
+			for i := range a.Members {
+				a.Members[i].UUID, a.Members[i].Indexes = "", nil
+			}
+		}, ""},
+		"unsharded, and its index is missing": {func(a *Audit) {
+			a.Unsharded, a.UUID = true, ""
+			a.Whole = wholes(scenario.CreateIndex)
+			a.Members[0].Indexes = nil
+		}, indexMissing},
 		"removed or not": {func(a *Audit) {
 			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
 			a.Whole[1].Call = a.Whole[0].Return

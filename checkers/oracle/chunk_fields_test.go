@@ -187,6 +187,10 @@ func TestFirstChunks(t *testing.T) {
 // What an operation leaves to the config server follows from the shards that take chunks, from
 // zones, hashes and the database's primary shard.
 func TestMadeAgain(t *testing.T) {
+	asked := map[string]int{
+		"three asked for, two on each": 3, "one asked for, one on each": 1,
+		"one asked for, two on each": 1,
+	}
 	const (
 		begun = "elected config.0 1 0 1:0\ntable 1 1 founding -..g=a@1|0 g..+=b@1|1\n" +
 			"database 1 1 founding -..+=b@1|0\nshard config.0 1 1 a added\n" +
@@ -226,6 +230,16 @@ func TestMadeAgain(t *testing.T) {
 			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3", "",
 		},
 		"one on each": {PlacedByHash, drains + drop + again + "-..g=a@1|0 g..+=c@1|1", wrongBounds},
+		"three asked for, two on each": {
+			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3", "",
+		},
+		"one asked for, one on each": {
+			PlacedByHash, drains + drop + again + "-..g=a@1|0 g..+=c@1|1", "",
+		},
+		"one asked for, two on each": {
+			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3",
+			wrongBounds,
+		},
 		"three and one": {
 			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=a@1|2 m..+=c@1|3",
 			wrongBounds,
@@ -233,7 +247,10 @@ func TestMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
-			s.o.Founds("test.docs", Layout{Bounds: []string{"g"}, Shards: []string{"a", "b"}, Again: c.making})
+			s.o.Founds("test.docs", Layout{
+				Bounds: []string{"g"}, Shards: []string{"a", "b"}, Again: c.making,
+				Chunks: asked[name],
+			})
 			s.lines(t, begun+c.script)
 			expectOf(t, s.o, fieldsRule, c.signature)
 		})

@@ -1,6 +1,6 @@
 // Command reach tells what of the store generated scenarios do not reach: it builds the command
-// line with block counters, runs mixed seeds, and lists the blocks of system/ that ran less often
-// than in one of so many seeds. Where nothing ever comes, no checker finds a bug.
+// line with block counters, runs mixed seeds, and lists the blocks of system/ that ran fewer than
+// -least times in all seeds together. Where nothing ever comes, no checker finds a bug.
 //
 // Promise: the counts are Go's own, over whole runs with all checkers. A block that does nothing
 // but hand an error on is left out: which errors reach a caller is another question.
@@ -28,7 +28,7 @@ const (
 
 func main() {
 	seeds := flag.Int("seeds", 1500, "how many mixed seeds are run")
-	least := flag.Int("least", 5, "list blocks that ran less often in all seeds together")
+	least := flag.Int("least", 5, "list blocks that ran fewer times than this, in all seeds together")
 	under := flag.String("under", "", "list only files whose path under system/ begins like this")
 	flag.Parse()
 	if err := reach(*seeds, *least, *under); err != nil {

@@ -7,7 +7,7 @@
 // recipient learns of it, and each phase before it is acted on; a new primary goes on where the old
 // one was, except in the copying: that is given up, and what was copied is dropped. From the copy
 // to the commit no write is let in, not even over a failover: the critical section is written in
-// one entry with the phase. Only collections that were listed, under the identities they then had,
+// one entry with the phase. Only collections that were listed, with the options they then had,
 // are dropped in the end (SERVER-69181). The history of retryable writes moves along, so that a
 // write that is retried after the move is not executed twice; the real system does not do this
 // (SERVER-32113).

@@ -110,7 +110,8 @@ func (m *primaryMove) catchUp(t env.Task) error {
 	return m.advance(t, EnterCritSec, m.holds(true)...)
 }
 
-// sessionBatch is how many statements make a message.
+// sessionBatch is from how many statements on a message is sent: few, so that runs send more than
+// one.
 const sessionBatch = 8
 
 func (m *primaryMove) handOverSessions(t env.Task) error {
