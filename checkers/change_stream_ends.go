@@ -53,8 +53,8 @@ func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 }
 
 // demandEnd: a stream that was read to the end of the run without ending contradicts every
-// acknowledged drop or rename that was called after it was opened. A stream can also be opened on an
-// unsharded collection that does not exist, so the operation must say that it ended one.
+// acknowledged drop or rename that was called after it was opened. A stream can also be opened on
+// an unsharded collection that does not exist, so the operation must say that it ended one.
 func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 	anyOp(ops, func(op *histories.Op) bool {
 		missed := l.takes(op) && op.Outcome == histories.OK && op.Result.Applied &&

@@ -31,6 +31,7 @@ var unsent = map[string]string{
 	"command.FindAndModify.Sort":          ofDrivers,
 	"command.FindAndModify.NewID":         ofDrivers,
 	"command.FindAndModify.New":           ofDrivers,
+	"command.DropCollection.Sharded":      rare,
 	"command.FoundShard.Draining":         rare,
 	"command.LimitShard":                  rare,
 	"command.ListUnsharded":               ofDrivers,

@@ -38,7 +38,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Made != "" && (c.Unsharded || c.Made != MadeDealt && c.Made != MadePlaced):
 			return flaw("collection", i, "made="+quoteWord(c.Made),
 				"made=dealt or made=placed, of a sharded collection")
-		case c.Initial < 0 || c.Initial > mostChunks || c.Initial > 0 && (!c.Hashed || c.Made != MadePlaced):
+		case c.Initial < 0 || c.Initial > mostChunks,
+			c.Initial > 0 && (!c.Hashed || c.Made != MadePlaced):
 			return flaw("collection", i, fmt.Sprintf("initial=%d", c.Initial),
 				fmt.Sprintf("initial=1 to %d", mostChunks)+", of a hashed collection with made=placed")
 		case c.Share < 0 || c.Unsharded && c.Share > 0:

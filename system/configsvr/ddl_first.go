@@ -24,7 +24,8 @@ func (s *Server) placeFirst(op *ddlOperation, coll catalog.Collection) error {
 	if err != nil {
 		return err
 	}
-	if op.Initial < 0 || op.Initial > mostInitial || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
+	impossible := op.Initial < 0 || op.Initial > mostInitial
+	if impossible || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
 		return errcode.New(errcode.BadValue,
 			"%d initial chunks of %s are not possible: up to %d are, with a hashed key and no bounds",
 			op.Initial, op.NS, mostInitial)

@@ -43,7 +43,8 @@ var ddlStages = map[ddlKind][]ddlStage{
 	renameCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
 		(*Server).refuseUnshardedTarget, unlessRefused((*Server).renameInCatalog),
-		unlessRefused(participantStage(command.ParticipantRename)), (*Server).allowRenamed, participantStage(command.ParticipantRelease),
+		unlessRefused(participantStage(command.ParticipantRename)), (*Server).allowRenamed,
+		participantStage(command.ParticipantRelease),
 	},
 	createIndex: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantCreateIndex),

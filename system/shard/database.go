@@ -53,10 +53,10 @@ func (s *Server) ClearUnsharded(database string) {
 	}
 }
 
-// Drop removes the collection, on behalf of why, if it still has these options. With another UUID it
-// was made since; with a shard key it has been sharded since, and what is here came by a migration.
-// Both are none of the caller's business (H-74b). The caller has made sure that no running query
-// needs it, and waits for the majority.
+// Drop removes the collection, on behalf of why, if it still has these options. With another UUID
+// it was made since; with a shard key it has been sharded since, and what is here came by a
+// migration. Both are none of the caller's business (H-74b). The caller has made sure that no
+// running query needs it, and waits for the majority.
 func (s *Server) Drop(t env.Task, ns string, options bson.Raw, why string) error {
 	own, exists := s.cfg.Member.Store().Options(ns)
 	if !exists || !bytes.Equal(own, options) {
