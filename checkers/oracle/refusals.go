@@ -230,9 +230,18 @@ func (c *causes) tookLong(e *trace.Event, since int64) bool {
 	return c.limits == nil || e.At-since >= slack(c.limits().Migration)
 }
 
+// captured also looks at migrations that have ended since the request came: it may have joined one
+// of them, and be answered when the next has begun.
 func (c *causes) captured(e *trace.Event, _ int64) bool {
-	p := c.donated(e.Node)
-	return p == nil || p.captured > 0
+	if p := c.donated(e.Node); p == nil || p.captured > 0 {
+		return true
+	}
+	for _, p := range c.takes[e.Node] {
+		if p.donor && p.captured > 0 && p.over >= e.Arrived() {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *causes) hasDocuments(e *trace.Event, _ int64) bool {
