@@ -31,19 +31,14 @@ func replaceWhileAway(own keyed.Source, s *scenario.Scenario) {
 		c.Made = scenario.MadeDealt
 	}
 	dropped := s.Commands[join].At +
-		time.Duration(own.IntN("removal takes", 900))*time.Millisecond
+		time.Duration(300+own.IntN("removal takes", 900))*time.Millisecond
 	s.Commands[join].At = dropped + time.Duration(10+own.IntN("away for", 120))*time.Millisecond
-	made := s.Commands[join].At
-	client := own.IntN("client", s.Topology.Clients)
-	s.Ops = append(s.Ops, scenario.Op{
-		ID: len(s.Ops) + 1, At: dropped, Client: client, NS: c.NS, Kind: scenario.Drop,
-	})
-	for range 3 { // how long it takes to join nobody knows
-		made += time.Duration(own.IntN("joins within", 300)) * time.Millisecond
-		s.Ops = append(s.Ops, scenario.Op{
-			ID: len(s.Ops) + 1, At: made, Client: client, NS: c.NS, Kind: scenario.Create,
-		})
-	}
+	made := s.Commands[join].At + // by when it has joined, mostly
+		time.Duration(150+own.IntN("joins within", 750))*time.Millisecond
+	client, next := own.IntN("client", s.Topology.Clients), len(s.Ops)+1
+	s.Ops = append(s.Ops,
+		scenario.Op{ID: next, At: dropped, Client: client, NS: c.NS, Kind: scenario.Drop},
+		scenario.Op{ID: next + 1, At: made, Client: client, NS: c.NS, Kind: scenario.Create})
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	sortCommands(s)
 }
