@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -73,11 +74,34 @@ func documentKey(op *oplog.Op) bson.Raw {
 }
 
 // The types of entries without effect by which a donor informs readers of a collection of a
-// migration.
+// migration, and a recipient those of unsharded collections of a move of their database.
 const (
 	newShard  = "migrateChunkToNewShard"
 	lastChunk = "migrateLastChunkFromShard"
+	arrival   = "movePrimaryToShard"
 )
+
+// Arrival is a recipient's entry that says: what happened before to the unsharded collections of
+// the database, also to those that are no more, is in the log of another shard. Nobody writes to
+// them from here on until the move has ended.
+func Arrival(database string) oplog.Op {
+	doc, err := bson.Marshal(bson.D{{Key: "type", Value: arrival}})
+	if err != nil {
+		panic(err)
+	}
+	return oplog.Op{Kind: oplog.Noop, NS: database, Doc: doc}
+}
+
+// arrived says that an entry is the Arrival of the collection's database.
+func arrived(ns string, e *oplog.Entry) bool {
+	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+		if op.Kind != oplog.Noop || op.Doc == nil || op.NS != catalog.DatabaseOf(ns) {
+			return false
+		}
+		what, _ := op.Doc.Lookup("type").StringValueOK()
+		return what == arrival
+	})
+}
 
 // Announcement is a donor's entry that says: shard to may get its first chunk, by the migration
 // that this shard begins.

@@ -88,7 +88,8 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 	reply.Upto = s.member.CommittedTS()
 	var came bool
 	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
-		if came = came || cameWithDatabase(req.NS, e); came {
+		came = came || cameWithDatabase(req.NS, e) || req.Unsharded && arrived(req.NS, e)
+		if came {
 			return false
 		}
 		reply.Changes = append(reply.Changes, Changes(s.shard.Name(), req.NS, e)...)

@@ -121,6 +121,9 @@ type ReadChanges struct {
 	// Open has the shard check Place like that of a query and name the Receivers.
 	Open  bool
 	Place Placement
+	// Unsharded says that the collection is not sharded: all of its changes are where its database
+	// is.
+	Unsharded bool
 }
 
 // ChangesRead is the response: all changes after ReadChanges.After up to Upto, in the order of the

@@ -65,6 +65,7 @@ type AssertNoCollections struct {
 // Txn fence it.
 type CloneCatalogData struct {
 	Move        string
+	Database    string
 	From        string
 	Lsid        string
 	Txn         int64

@@ -197,6 +197,7 @@ func (m *primaryMove) copyAll(t env.Task) error {
 func (m *primaryMove) askForCopy(t env.Task) (*command.ClonedCatalogData, error) {
 	return askPrimary[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
 		Move:        m.record.Move,
+		Database:    m.record.Database,
 		From:        m.record.From,
 		Lsid:        m.record.Lsid,
 		Txn:         m.record.Txn,

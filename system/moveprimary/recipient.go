@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -97,6 +98,9 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 			return err
 		}
+	}
+	if err := s.write(t, req, changestream.Arrival(req.Database)); err != nil {
+		return err
 	}
 	for _, coll := range req.Collections {
 		if err := t.Point(

@@ -152,7 +152,9 @@ func (s *changeStream) begin(t env.Task, now hlc.Timestamp) error {
 
 // request is what is asked of a shard next.
 func (l *shardTail) request(s *changeStream, reach hlc.Timestamp) *command.ReadChanges {
-	req := &command.ReadChanges{NS: s.ns, After: l.high, Reach: reach, Limit: s.limit}
+	req := &command.ReadChanges{
+		NS: s.ns, After: l.high, Reach: reach, Limit: s.limit, Unsharded: s.pinned,
+	}
 	if l.opens != nil {
 		req.Open, req.Place = true, *l.opens
 	}
