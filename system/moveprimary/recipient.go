@@ -99,9 +99,7 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 			return err
 		}
 	}
-	if err := s.write(t, req, changestream.Arrival(req.Database)); err != nil {
-		return err
-	}
+	arrival := []oplog.Op{changestream.Arrival(req.Database)} // in the first entry of all
 	for _, coll := range req.Collections {
 		if err := t.Point(
 			failpoint.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move},
@@ -111,13 +109,19 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		if err := s.absent(coll.NS); err != nil {
 			return err
 		}
-		if err := s.write(t, req, begins(&coll)...); err != nil {
+		if err := s.write(t, req, append(arrival, begins(&coll)...)...); err != nil {
 			return err
 		}
+		arrival = nil
 		if err := s.copyDocuments(t, req, coll.NS); err != nil {
 			return err
 		}
 		if err := s.write(t, req, shard.EndsCopy(coll.NS)); err != nil {
+			return err
+		}
+	}
+	if arrival != nil {
+		if err := s.write(t, req, arrival...); err != nil {
 			return err
 		}
 	}
