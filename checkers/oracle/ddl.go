@@ -88,7 +88,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	exists := o.world.Table(e.NS) != nil
 	switch e.Actor {
 	case trace.User:
-		if !exists && !o.plain[e.NS] {
+		if !exists && !o.mayMake(e) {
 			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of",
 				"the collection has not been created again")
 		}
@@ -106,6 +106,13 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 				))
 		}
 	}
+}
+
+// mayMake reports whether a write that finds no collection in the catalog may make one that is not
+// sharded: on the primary shard of the database, under a name that may be that of such a one.
+func (o *Oracle) mayMake(e *trace.Event) bool {
+	database := o.world.Table(databaseOf(e.NS))
+	return o.plain[e.NS] && (len(database) == 0 || database[0].Shard == e.Shard)
 }
 
 func (o *Oracle) mixedLives(

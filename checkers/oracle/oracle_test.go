@@ -729,3 +729,29 @@ state a.0 m1 - m a b
 		})
 	}
 }
+
+// TestWritesThatMakeCollections: under the name of a collection that may be unsharded a write makes
+// one where the database is, and nowhere else.
+func TestWritesThatMakeCollections(t *testing.T) {
+	const gone = "elected config.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0\n" +
+		"database 1 1 founding -..+=b@1|0\nelected a.0 1 0 1:0\nelected b.0 1 0 1:0\n" +
+		"majority config.0 1 1\ntable 1 2 drop\nmajority config.0 1 2\n"
+	for name, c := range map[string]struct {
+		plain     bool
+		script    string
+		signature verdict.Signature
+	}{
+		"where the database is":     {true, "user b.0 1 2 c 12", ""},
+		"where it is not":           {true, "user a.0 1 2 c 12", wroteDropped},
+		"of one that is never made": {false, "user b.0 1 2 c 12", wroteDropped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			if c.plain {
+				s.o.Plain("test.docs")
+			}
+			s.lines(t, gone+c.script)
+			expectOf(t, s.o, incarnationRule, c.signature)
+		})
+	}
+}

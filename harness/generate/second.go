@@ -87,8 +87,8 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
-// askForChunks has whoever makes a hashed collection again say how many chunks it is to have, in
-// half of the scenarios in which that is not said by bounds.
+// askForChunks has the client that makes a hashed collection again say how many chunks it is to
+// have, in half of the scenarios in which that is not said by bounds.
 func askForChunks(own keyed.Source, c *scenario.Collection) {
 	if c.Hashed && c.Made == scenario.MadePlaced && own.Chance("chunks are asked for", 50) {
 		c.Initial = keyed.Pick(own, "chunks asked for", 1, 3, 4, 7)
