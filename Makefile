@@ -112,7 +112,7 @@ doc-commands:
 mutation:
 	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
 
-## reach: blocks of the store that SEEDS generated scenarios do not reach
+## reach: parts of the store that SEEDS generated scenarios hardly ever reach
 reach:
 	$(GO) run ./ci/reach -seeds $(SEEDS)
 

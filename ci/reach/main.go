@@ -1,9 +1,10 @@
-// Command reach tells what of the store generated scenarios do not reach: it builds the command
-// line with block counters, runs mixed seeds, and lists the blocks of system/ that ran fewer than
-// -least times in all seeds together. Where nothing ever comes, no checker finds a bug.
+// Command reach lists the code blocks of the store (system/) that generated scenarios reach fewer
+// than -least times in all seeds together: it builds the command line with block counters and runs
+// seeds of the standard profile. Where nothing ever comes, no checker finds a bug.
 //
 // Promise: the counts are Go's own, over whole runs with all checkers. A block that does nothing
-// but hand an error on is left out: which errors reach a caller is another question.
+// but return an error that it was given is left out: which errors reach a caller is another
+// question.
 //
 // Refusal: it judges nothing. A block that is reached often may still not be reached in the state
 // that matters; known bugs and mutants measure that.
@@ -27,8 +28,9 @@ const (
 )
 
 func main() {
-	seeds := flag.Int("seeds", 1500, "how many mixed seeds are run")
-	least := flag.Int("least", 5, "list blocks that ran fewer times than this, in all seeds together")
+	seeds := flag.Int("seeds", 1500, "how many seeds of the standard profile are run")
+	least := flag.Int("least", 5,
+		"list blocks that ran fewer than this many times, over all seeds together")
 	under := flag.String("under", "", "list only files whose path under system/ begins like this")
 	flag.Parse()
 	if err := reach(*seeds, *least, *under); err != nil {

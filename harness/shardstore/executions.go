@@ -60,7 +60,8 @@ func onCollection(do func(s *session, t env.Task, op *scenario.Op) client.Answer
 }
 
 // ending fills in what a drop or rename ended: Applied, a collection of its name; Found, perhaps
-// one of the new name, too. The config server does not say: both are assumed.
+// one of the new name, too. The config server does not say: of what is sharded from the start both
+// are assumed.
 func ending(op *scenario.Op, a *client.Answer) (r histories.Result) {
 	effect := op.Kind.Of().Effect
 	if a.Certainty == client.OK && (effect == opkind.Remove || effect == opkind.Move) {
@@ -141,7 +142,7 @@ func (s *session) either(
 			return a
 		}
 		a = sharded(s, t, op)
-		if a.Written.N = bothNames; !refused(errcode.NamespaceNotFound) {
+		if a.Written.N = 1; !refused(errcode.NamespaceNotFound) {
 			return a
 		}
 	}

@@ -479,8 +479,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"collection test.more ranged keys=3 by=k",
-			"bad.txt:5: the collection is sharded and has by=; expected by= of an unsharded " +
-				"collection, which an operation shards",
+			"bad.txt:5: by= on a sharded collection; expected by= only on an unsharded " +
+				"collection, for the operation shard",
 		},
 		{
 			"collection test.more unsharded keys=3 by=v",

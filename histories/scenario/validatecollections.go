@@ -28,8 +28,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 			return flaw("collection", i, "the collection is unsharded and has bounds",
 				"one of the two")
 		case c.By != "" && !c.Unsharded:
-			return flaw("collection", i, "the collection is sharded and has by=",
-				"by= of an unsharded collection, which an operation shards")
+			return flaw("collection", i, "by= on a sharded collection",
+				"by= only on an unsharded collection, for the operation shard")
 		case c.By != "" && c.By != ByField, c.By == "" && c.Unsharded && c.Hashed:
 			return flaw("collection", i, "by="+quoteWord(c.By), "by=k or by=hashed")
 		case c.Owners < 0 || c.Owners > s.Topology.Founders() || c.Unsharded && c.Owners > 0:

@@ -74,7 +74,8 @@ func (s *Server) refuseUnshardedTarget(t env.Task, op *ddlOperation) error {
 	}
 	next := *op
 	next.Code = errcode.NamespaceExists
-	next.Why = "collection " + op.NS + " cannot be renamed: " + op.To + " is there, unsharded"
+	next.Why = "collection " + op.NS + " cannot be renamed to " + op.To +
+		": an unsharded collection of that name exists"
 	return s.goOnAs(t, op, next)
 }
 

@@ -27,8 +27,8 @@ func (s *Server) placeFirst(op *ddlOperation, coll catalog.Collection) error {
 	impossible := op.Initial < 0 || op.Initial > mostInitial
 	if impossible || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
 		return errcode.New(errcode.BadValue,
-			"%d initial chunks of %s are not possible: up to %d are, with a hashed key and no bounds",
-			op.Initial, op.NS, mostInitial)
+			"%s cannot have %d initial chunks: use 0 to %d, a hashed key and no bounds",
+			op.NS, op.Initial, mostInitial)
 	}
 	if len(op.Shards) > 0 {
 		return s.mayAllReceive(op.Shards)
