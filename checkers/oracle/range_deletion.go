@@ -205,10 +205,20 @@ func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool
 				since = append(since, m)
 			}
 		}
-		if len(since) == 1 {
+		if len(since) == 1 && o.remembersDonor(since[0]) {
 			o.judgeAwaited(since[0], asked)
 		}
 	}
+}
+
+// remembersDonor says whether the config server can still know from which shard the range came: a
+// request that finds it moved already waits for the shards that the history names, and 4.2 drops
+// even the last placement from that (protocol 3.3).
+func (o *Oracle) remembersDonor(m *move) bool {
+	names := func(p trace.Placement) bool { return p.Shard == m.from }
+	return !slices.ContainsFunc(o.world.Table(m.ns), func(c trace.Chunk) bool {
+		return c.Min < m.max && m.min < c.Max && !slices.ContainsFunc(c.History, names)
+	})
 }
 
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {

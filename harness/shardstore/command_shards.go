@@ -157,8 +157,7 @@ func (o operatorConnection) clearMarks(t env.Task, shard string) {
 }
 
 // addShard repeats the command until the replica set is a shard: it is refused for as long as it
-// has documents. In 4.2, whose deletions do not survive their primary, somebody has to delete them.
-// It gives up when it is one that has another limit.
+// has documents. It gives up when it is one that has another limit.
 func (o operatorConnection) addShard(t env.Task, c *scenario.Command) {
 	max, err := limitOf(c)
 	if err != nil {
@@ -170,10 +169,25 @@ func (o operatorConnection) addShard(t env.Task, c *scenario.Command) {
 			t.Sleep(retryEvery) != nil {
 			return
 		}
-		for _, coll := range o.scenario.Collections {
-			if !coll.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
-				_ = o.cleanUp(t, o.sets[c.Name], coll.NS, o.settings.MoveWait)
-			}
+		if !protocolOf(o.scenario).PersistsRangeDeletions() {
+			o.emptyOut(t, c.Name)
+		}
+	}
+}
+
+// emptyOut deletes what a replica set of 4.2 that is no shard any more still has: deletions do not
+// survive their primary there. What is left of a collection whose end it did not hear of, it drops.
+func (o operatorConnection) emptyOut(t env.Task, set string) {
+	for _, c := range o.scenario.Collections {
+		if c.Unsharded {
+			continue
+		}
+		err := o.cleanUp(t, o.sets[set], c.NS, o.settings.MoveWait)
+		if !errcode.Is(err, errcode.StaleEpoch) || !o.settling {
+			continue
+		}
+		if a := o.auditOf(t, c.NS, c.Keys); a.anotherOn(set) {
+			o.dropOn(t, set, c.NS)
 		}
 	}
 }
