@@ -9,15 +9,15 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-var _ = declare(145, Kind{
+var halves = declare(145, Kind{
 	Name: "halves",
 	About: "the cluster falls into two halves that cannot reach each other: a replica set, a " +
 		"secondary of every other set and every second router on one side, the rest on the other",
 	Aim: AtNode,
 	Args: []Arg{
-		numberArg("failovers", "how often the replica set's primary crashes meanwhile", 0, 5, 0),
-		durationArg("every", "how long after the cut, or the crash before it, each crash comes",
-			"600ms"),
+		numberArg("failovers", "how often the replica set's primary crashes meanwhile, first at once",
+			0, 5, 0),
+		durationArg("every", "how long after a crash the next one comes", "600ms"),
 	},
 	inject: injectHalves,
 	draw: func(d *Draw) scenario.Fault {
@@ -31,13 +31,24 @@ var _ = declare(145, Kind{
 		}
 		if d.n("decided", 2) == 0 {
 			site := decided[d.n("decision", len(decided))]
-			f.When = scenario.Trigger{Site: site.String(), Nth: 1 + d.n("which", max(d.Migrations, 1))}
+			f.When = scenario.Trigger{
+				Site: site.String(),
+				Nth:  1 + d.n("which", d.passes(site.Role())),
+			}
 		} else {
 			f.When = d.anchored(migration...)
 		}
 		return f
 	},
 })
+
+// ReplacesPrimaries reports whether the fault divides the cluster for long enough that a replica set
+// has several primaries one after the other: repaired earlier, it is another fault.
+func ReplacesPrimaries(f scenario.Fault) bool {
+	return f.Kind == halves.Name && slices.ContainsFunc(f.Args, func(a scenario.Setting) bool {
+		return a.Name == "failovers" && a.Value > "1"
+	})
+}
 
 // decided is where one side knows of something that the other has not been told.
 var decided = []failpoint.Site{
@@ -57,12 +68,12 @@ func injectHalves(c *Case) (repair func()) {
 	heal := c.world.Partition(side, without(c.world.Nodes(), side), true)
 	at, every := c.world.Now(), c.duration("every")
 	for range c.number("failovers") {
-		at = at.Add(every)
 		c.unlessDone(at, func() {
 			if leader := d.roles.leader[set]; leader != "" {
 				d.crashFor(leader, defaultDowntime)
 			}
 		})
+		at = at.Add(every)
 	}
 	return heal
 }

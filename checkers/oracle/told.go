@@ -276,8 +276,8 @@ func (o *Oracle) followStatus(e *trace.Event) {
 				s.weigh(e)
 			}
 		case trace.CallEnded:
-			if e.Node == s.node && e.Code() != "" && e.Asked() == asksBytes {
-				s.note(s.failed, question{o.causes.of(e.Peer).shard, asksBytes})
+			if e.Node == s.node && e.Code() != "" {
+				s.noteFailed(o.causes.of(e.Peer).shard, e)
 			}
 		}
 	}
@@ -289,7 +289,7 @@ func (o *Oracle) judgeStatus(s *openStatus, violation string, before, after map[
 	weights := []*balance.Round{s.as(s.states[0])}
 	if len(s.answered) == 0 && len(s.failed) == 0 {
 		for _, shard := range slices.Sorted(maps.Keys(before)) {
-			if !o.causes.stable(shard, s.at) {
+			if s.unheard[shard] || !o.causes.stable(shard, s.at) {
 				return
 			}
 		}

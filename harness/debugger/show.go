@@ -49,7 +49,8 @@ func (s *Stepper) touches(n int64) func(e *trace.Event) bool {
 	return func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.Applied:
-			return e.NS == ns && e.DocID == id
+			shared := e.DocID < string(key.Int(0)) // by the documents of several keys
+			return e.NS == ns && (e.DocID == id || shared && e.Key == place)
 		case trace.CatalogWritten:
 			return e.NS == ns && slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
 				return c.Min <= place && place < c.Max

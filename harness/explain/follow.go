@@ -265,9 +265,7 @@ func partWeight(e *trace.Event, id string) Weight {
 func (s *slice) writes(first, last int) {
 	for i := first; i <= last; i++ {
 		e := &s.events[i]
-		if e.Kind == trace.Applied && slices.ContainsFunc(
-			s.docs, func(d document) bool { return d.ns == e.NS && d.id == e.DocID },
-		) {
+		if slices.ContainsFunc(s.docs, func(d document) bool { return d.written(e) }) {
 			s.choose(i, Close)
 		}
 	}
@@ -370,7 +368,7 @@ const mostOrigins = 3
 func (s *slice) writtenBefore(d document, end, most int) {
 	for i := min(end, len(s.events)-1); i >= 0 && most > 0; i-- {
 		e := &s.events[i]
-		if e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && e.Actor == trace.User {
+		if d.written(e) && e.Actor == trace.User {
 			s.choose(i, Close)
 			most--
 			if len(s.turns) == 0 {

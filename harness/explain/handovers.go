@@ -45,8 +45,7 @@ func (s *slice) fetches(t *turn) {
 // for none.
 func (s *slice) lastWrite(t *turn) int {
 	return s.last(t.at, func(e *trace.Event) bool {
-		return e.Kind == trace.Applied && e.Actor == trace.User && e.NS == t.doc.ns &&
-			e.DocID == t.doc.id
+		return t.doc.written(e) && e.Actor == trace.User
 	})
 }
 

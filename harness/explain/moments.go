@@ -260,7 +260,7 @@ func (s *slice) cursor(i int) string {
 func (s *slice) held(d document, shard string, until int) (hash uint64) {
 	for i := range s.events[:until] {
 		e := &s.events[i]
-		if e.Kind == trace.Applied && e.Shard == shard && e.NS == d.ns && e.DocID == d.id {
+		if d.written(e) && e.Shard == shard {
 			hash = e.Hash
 		}
 	}

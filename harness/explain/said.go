@@ -167,8 +167,7 @@ func (s *slice) arrived(i int, d document, hash uint64) bool {
 	to := setOf(s.events[i].Peer)
 	for j := range s.events[:min(s.horizon+1, len(s.events))] {
 		e := &s.events[j]
-		if e.Kind == trace.Applied && e.Shard == to && e.NS == d.ns && e.DocID == d.id &&
-			e.Hash == hash && e.At >= s.events[i].Arrived() {
+		if d.written(e) && e.Shard == to && e.Hash == hash && e.At >= s.events[i].Arrived() {
 			return true
 		}
 	}

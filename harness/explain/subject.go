@@ -14,6 +14,16 @@ import (
 // document is one that the contradiction is about: where it is stored and under which shard key.
 type document struct{ ns, id, key string }
 
+// named says whether the _id alone names the document: one that is negative is shared by the
+// documents of several shards.
+func (d document) named() bool { return d.id >= string(key.Int(0)) }
+
+// written says whether an event is that a member applied a write of the document.
+func (d document) written(e *trace.Event) bool {
+	return e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id &&
+		(d.named() || e.Key == d.key)
+}
+
 // documentsOf are those whose number or shard key is what people call it. A hashed collection has
 // both. One that nobody ever wrote is known by its number.
 func documentsOf(r Run, about *Contradiction) (all []document) {

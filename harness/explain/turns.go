@@ -72,8 +72,7 @@ func canChangeView(e *trace.Event) bool {
 
 // look compares what is seen of a document with what was.
 func (w *watching) look(i int, e *trace.Event, d document) {
-	wrote := e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id &&
-		w.world.Set(e.Shard).Leads(e)
+	wrote := d.written(e) && w.world.Set(e.Shard).Leads(e)
 	if e.Kind == trace.Applied && !wrote || e.Kind == trace.Majority && e.Shard != model.Config {
 		return
 	}
@@ -137,6 +136,9 @@ func (w *watching) tell(e *trace.Event, d document, before, now view) string {
 func documentName(d document) string {
 	if !strings.Contains(d.ns, ".") || d.id == "" {
 		return d.ns
+	}
+	if !d.named() {
+		return "k=" + key.Key(d.key).String()
 	}
 	return "k=" + key.Key(d.id).String()
 }

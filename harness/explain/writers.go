@@ -53,7 +53,7 @@ func (s *slice) state(d document, hash uint64) string {
 	}
 	for i := range s.events {
 		e := &s.events[i]
-		if s.writers[i] != nil && e.Hash == hash && e.NS == d.ns && e.DocID == d.id {
+		if s.writers[i] != nil && e.Hash == hash && d.written(e) {
 			return s.writers[i].Value
 		}
 	}

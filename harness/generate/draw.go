@@ -43,6 +43,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
 	s.Collections[0].Share = drawShare(d, p.size)
+	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
 	}
@@ -111,7 +112,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 		Splits:       len(splits) > 0,
 		Whole:        WholeTimes(s.Ops),
 	})
-	s.FaultsEnd = size.span + faultsTail
+	s.FaultsEnd = size.span + max(faultsTail, longestHalves(s.Faults))
 	zoneWhatIsMade(d.Fork(0x82), s)
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
@@ -340,6 +341,17 @@ func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault 
 		plan = append(plan, f)
 	}
 	return plan
+}
+
+// longestHalves is for how long the longest division of the cluster lasts in which a replica set
+// has one primary after the other; zero if none does.
+func longestHalves(plan []scenario.Fault) (longest time.Duration) {
+	for _, f := range plan {
+		if faults.ReplacesPrimaries(f) {
+			longest = max(longest, f.For)
+		}
+	}
+	return longest
 }
 
 // recoveryShare is how many percent of the faults that may meet a recovery are aimed at one: what

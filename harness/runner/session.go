@@ -143,7 +143,10 @@ func (p *clientPool) finalOps(client int, pushed map[place]bool) (ops []scenario
 			op := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Key: int64(k)}
 			write, read := op, op
 			write.Kind, write.Value = scenario.Write, fmt.Sprintf("f%d", n*c.Keys+k)
-			if pushed[place{c.NS, write.Key}] {
+			switch {
+			case c.IDs > 0: // another document of the _id may be in the way of a new one
+				write.Kind = scenario.Update
+			case pushed[place{c.NS, write.Key}]:
 				write.Kind = scenario.Push
 			}
 			read.ID, read.Kind = id+2*k+1, scenario.Read

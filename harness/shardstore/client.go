@@ -121,7 +121,7 @@ func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Re
 
 // filter is that of a read: by the shard key alone, if only one document has it and that is k.
 func (s *session) filter(op *scenario.Op) bson.Raw {
-	if c := s.collections[op.NS]; c.Share > 1 || c.Unsharded {
+	if c := s.collections[op.NS]; c.Share > 1 || c.IDs > 0 || c.Unsharded {
 		return only(s.named(op))
 	}
 	return ofKey(op.Key)
@@ -131,7 +131,7 @@ func (s *session) filter(op *scenario.Op) bson.Raw {
 func (s *session) named(op *scenario.Op) docName { return s.at(op, op.Key) }
 
 func (s *session) at(op *scenario.Op, number int64) docName {
-	return docName{number, s.collections[op.NS].Place(number)}
+	return nameOfKey(s.collections[op.NS], number)
 }
 
 // find is a read as it is sent.
@@ -256,11 +256,15 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
-	return observed(a), histories.Result{Applied: a.Written.N > 0}
+	if s.collections[op.NS].IDs == 0 {
+		a = observed(a)
+	}
+	return a, histories.Result{Applied: a.Written.N > 0}
 }
 
 // observed is the answer to an insert. That there was a document is an observation like that of a
-// read: the answer waited until a majority had what it rests on.
+// read: the answer waited until a majority had what it rests on. Where several keys share an _id,
+// it may have been that of another key.
 func observed(a client.Answer) client.Answer {
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
 		a.Certainty = client.OK

@@ -16,9 +16,14 @@ import (
 
 // Documents are {_id: number, k: shard key, v: identity of the last write, l: pushed identities}.
 
-// docName is how a document is addressed: by its number, which clients call its key, and the value
-// of its shard key, which it may share with others.
+// docName is how a document is addressed: by its _id, which mostly is its number, called its key by
+// clients, and the value of its shard key. It may share either with others.
 type docName struct{ id, k int64 }
+
+// nameOfKey is how the document of a key is addressed.
+func nameOfKey(c scenario.Collection, key int64) docName {
+	return docName{c.ID(key), c.Place(key)}
+}
 
 func raw(d bson.D) bson.Raw {
 	b, err := bson.Marshal(d)

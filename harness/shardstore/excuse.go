@@ -190,7 +190,7 @@ func (c *cluster) places(v *checkers.Violation) []string {
 	}
 	places := []string{string(key.Int(k))}
 	for _, coll := range c.scenario.Collections {
-		at, err := founded(coll).Key.Of(documentOf(docName{k, coll.Place(k)}, ""))
+		at, err := founded(coll).Key.Of(documentOf(nameOfKey(coll, k), ""))
 		if coll.NS == v.NS && err == nil {
 			places = append(places, string(at))
 		}

@@ -149,7 +149,7 @@ func founded(c scenario.Collection) system.Collection {
 		coll.Bounds = append(coll.Bounds, key.Int(b))
 	}
 	for k := range int64(c.Preload) {
-		coll.Docs = append(coll.Docs, documentOf(docName{k, c.Place(k)}, histories.PreloadValue(k)))
+		coll.Docs = append(coll.Docs, documentOf(nameOfKey(c, k), histories.PreloadValue(k)))
 	}
 	return coll
 }
@@ -164,7 +164,12 @@ func byName(s *scenario.Scenario) map[string]scenario.Collection {
 
 // numberOf is the key that clients use of a stored document.
 func numberOf(doc bson.Raw) int64 {
-	id, _ := document.Field(doc, "_id")
-	n, _ := id.AsInt64OK()
+	return scenario.KeyOf(integer(doc, "_id"), integer(doc, shardKeyField))
+}
+
+// integer is the value of a field; 0 if it has none.
+func integer(doc bson.Raw, field string) int64 {
+	v, _ := document.Field(doc, field)
+	n, _ := v.AsInt64OK()
 	return n
 }

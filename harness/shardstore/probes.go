@@ -140,7 +140,7 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 		p.hurryDeletion(t)
 	}
 	k := p.draw(t, "key", c.NS, max(1, c.Keys))
-	at, err := table.Collection().Key.Of(documentOf(docName{int64(k), c.Place(int64(k))}, ""))
+	at, err := table.Collection().Key.Of(documentOf(nameOfKey(*c, int64(k)), ""))
 	if err != nil {
 		panic("shardstore: a document without a shard key: " + err.Error())
 	}

@@ -101,7 +101,7 @@ func change(c *command.Change) histories.Change {
 	}
 	var key int64
 	if c.Key != nil {
-		key, _ = c.Key.Lookup("_id").AsInt64OK()
+		key = numberOf(c.Key)
 	}
 	return histories.Change{
 		Token: token(c.Token),

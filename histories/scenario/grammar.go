@@ -109,6 +109,8 @@ func (l *line) collection() Collection {
 			}
 		case "share":
 			c.Share = int(l.integer(value, "a number of keys such as share=2"))
+		case "ids":
+			c.IDs = int(l.integer(value, "a number of keys such as ids=8"))
 		default:
 			return false
 		}

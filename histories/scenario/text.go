@@ -98,6 +98,22 @@ func (c Collection) Place(key int64) int64 {
 	return key - key%int64(c.Share)
 }
 
+// ID is the _id of the document with a key.
+func (c Collection) ID(key int64) int64 {
+	if c.IDs == 0 {
+		return key
+	}
+	return -1 - key%int64(c.IDs)
+}
+
+// KeyOf is the key of the document with an _id and a value of k.
+func KeyOf(id, k int64) int64 {
+	if id < 0 {
+		return k
+	}
+	return id
+}
+
 // String is the collection's line.
 func (c Collection) String() string {
 	kind := "ranged"
@@ -129,6 +145,9 @@ func (c Collection) String() string {
 	}
 	if c.Share != 0 {
 		line += fmt.Sprintf(" share=%d", c.Share)
+	}
+	if c.IDs != 0 {
+		line += fmt.Sprintf(" ids=%d", c.IDs)
 	}
 	if c.Absent {
 		line += " absent"

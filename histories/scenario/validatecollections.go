@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +47,13 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Share < 0 || c.Unsharded && c.Share > 0:
 			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
 				"share=1 or more, of a sharded collection")
+		case c.IDs < 0 || c.IDs > 0 && (c.Unsharded || c.Hashed || c.Share > 1):
+			return flaw("collection", i, fmt.Sprintf("ids=%d", c.IDs),
+				"ids=1 or more, of a ranged collection without share=")
+		case c.meets(s.Topology.Founders()):
+			return flaw("collection", i, fmt.Sprintf("ids=%d", c.IDs),
+				"first documents of one _id on different shards: bounds between them, or a smaller "+
+					"preload")
 		case !areAscending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
 				"each greater than the one before, and neither MinKey nor MaxKey")
@@ -57,7 +66,33 @@ func (s *Scenario) checkCollections(Names) *defect {
 // like says whether a collection may take the other one's name: clients use both in the same way.
 func (c *Collection) like(other *Collection) bool {
 	return c.Keys == other.Keys && c.Hashed == other.Hashed && c.Share == other.Share &&
+		c.IDs == other.IDs &&
 		c.Unsharded == other.Unsharded && c.By == other.By
+}
+
+// meets says whether two of the first documents with one _id would be on one shard.
+func (c *Collection) meets(shards int) bool {
+	if c.IDs == 0 || c.Preload <= c.IDs {
+		return false
+	}
+	owners := cmp.Or(c.Owners, shards)
+	for key := c.IDs; key < c.Preload; key++ {
+		for other := key % c.IDs; other < key; other += c.IDs {
+			if c.chunkOf(key)%owners == c.chunkOf(other)%owners {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chunkOf is the number of the chunk that has a key at the start.
+func (c *Collection) chunkOf(key int) int {
+	n := slices.IndexFunc(c.Bounds, func(b int64) bool { return int64(key) < b })
+	if n < 0 {
+		return len(c.Bounds)
+	}
+	return n
 }
 
 func areAscending(bounds []int64) bool {

@@ -61,8 +61,12 @@ func changeFromOp(op *oplog.Op) (command.Change, bool) {
 	return command.Change{}, false
 }
 
-// documentKey is the {_id} of the document.
+// documentKey is what the change is said to be of: of a sharded collection the shard key and the
+// _id, as documents on several shards may have one _id; else the _id alone.
 func documentKey(op *oplog.Op) bson.Raw {
+	if op.DocumentKey != nil {
+		return op.DocumentKey
+	}
 	id, err := key.Decode(key.Key(op.ID))
 	if err == nil {
 		var doc bson.Raw

@@ -114,6 +114,26 @@ func (p Pattern) Document() bson.Raw {
 
 const hashedIndex = "hashed"
 
+// DocumentKey is the field of the shard key and the _id of a document: {k: 1, _id: 7}. It is nil
+// where the _id alone says as much: without a shard key, and where that is the _id.
+func (p Pattern) DocumentKey(doc bson.Raw) bson.Raw {
+	if p.IsZero() || p.Unsharded || p.Field == "_id" {
+		return nil
+	}
+	at, b := bsoncore.AppendDocumentStart(make([]byte, 0, 48))
+	for _, name := range []string{p.Field, "_id"} {
+		if v, err := Lookup(doc, name); err == nil {
+			b = bsoncore.AppendHeader(b, bsoncore.Type(v.Type), name)
+			b = append(b, v.Value...)
+		}
+	}
+	b, err := bsoncore.AppendDocumentEnd(b, at)
+	if err != nil {
+		panic("key: a document key cannot be ended: " + err.Error())
+	}
+	return b
+}
+
 // PatternOf undoes Document; errcode.BadValue for a document that is no pattern of one field.
 func PatternOf(doc bson.Raw) (Pattern, error) {
 	elements, err := doc.Elements()

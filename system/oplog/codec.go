@@ -17,6 +17,7 @@ const (
 	flagStmt
 	flagDeadEnd
 	flagReplaces
+	flagDocumentKey
 	flagsEnd
 )
 
@@ -50,7 +51,7 @@ func Begin(b []byte, ts hlc.Timestamp, ops, size int) []byte {
 
 // size is what the operation takes beyond its numbers.
 func (o *Op) size() int {
-	size := len(o.NS) + len(o.ID) + len(o.Doc) + len(o.Tag)
+	size := len(o.NS) + len(o.ID) + len(o.Doc) + len(o.DocumentKey) + len(o.Tag)
 	if s := o.Stmt; s != nil {
 		size += len(s.Session) + len(s.NS) + len(s.Key) + len(s.Result) + len(s.Image) +
 			statementNumbers
@@ -63,6 +64,9 @@ func (o *Op) Append(b []byte) []byte {
 	b = append(b, byte(o.Kind), o.flags(), o.Actor)
 	b = packed.AppendText(b, o.NS, o.ID)
 	b = appendDocument(b, o.Doc)
+	if o.DocumentKey != nil {
+		b = appendDocument(b, o.DocumentKey)
+	}
 	b = packed.AppendText(b, o.Tag)
 	if o.Stmt != nil {
 		b = o.Stmt.append(b)
@@ -77,6 +81,9 @@ func (o *Op) flags() byte {
 	}
 	if o.Replaces {
 		f |= flagReplaces
+	}
+	if o.DocumentKey != nil {
+		f |= flagDocumentKey
 	}
 	if o.Stmt != nil {
 		f |= flagStmt
@@ -133,6 +140,9 @@ func (r *entryReader) op(o *Op) {
 	o.NS = r.Text()
 	o.ID = r.Text()
 	o.Doc = r.document()
+	if flags&flagDocumentKey != 0 {
+		o.DocumentKey = r.document()
+	}
 	o.Tag = r.Text()
 	o.FromMigrate = flags&flagFromMigrate != 0
 	o.Replaces = flags&flagReplaces != 0

@@ -65,6 +65,9 @@ type Op struct {
 	// Doc is the whole document after the operation; nil for Delete. For a Noop it is free text for
 	// readers of the log.
 	Doc bson.Raw
+	// DocumentKey is what readers of changes know the document by, if that is more than its _id:
+	// also the field of the shard key (protocol 12).
+	DocumentKey bson.Raw
 	// Actor is a value of trace.Actor: on whose behalf.
 	Actor uint8
 	// Tag is the session, migration or task on whose behalf, for the oracles; may be empty.

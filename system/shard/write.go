@@ -169,6 +169,7 @@ func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
 	}
 	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(trace.User), w.writeRequest.session.ID
 	ch.op.FromMigrate = w.onOrphan(ch.key)
+	ch.op.DocumentKey = w.documentKey(ch)
 	ops := append(ch.room, ch.op)
 	done := &ops[len(ch.room)]
 	if w.session != nil {
@@ -191,6 +192,18 @@ func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
 	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
 		w.c.donor.OnWrite(done, ch.pre, at)
+	}
+	return nil
+}
+
+// documentKey is what a change of a document is called by; nil when its _id alone is enough.
+func (w *writeCommand) documentKey(ch *docChange) bson.Raw {
+	p, _ := w.c.pattern()
+	switch ch.op.Kind {
+	case oplog.Insert, oplog.Update:
+		return p.DocumentKey(ch.op.Doc)
+	case oplog.Delete:
+		return p.DocumentKey(ch.pre)
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ func Document(op *scenario.Op, c scenario.Collection, doc bson.Raw) (flaws []str
 	if err != nil {
 		return append(flaws, fmt.Sprintf("a document cannot be read: %v", err))
 	}
-	if k != c.Place(id) || op.Kind.Of().Shape == opkind.Keyed && id != op.Key {
+	key := scenario.KeyOf(id, k)
+	if k != c.Place(key) || id != c.ID(key) || op.Kind.Of().Shape == opkind.Keyed && key != op.Key {
 		flaws = append(flaws, fmt.Sprintf("it asked for k=%d and was returned _id %d, k %d", op.Key,
 			id, k))
 	}
@@ -242,5 +243,7 @@ func Change(c scenario.Collection, names []string, ch *command.Change) (flaws []
 		return flaws
 	}
 	id, _ := ch.Key.Lookup("_id").AsInt64OK()
-	return append(flaws, Document(&scenario.Op{Kind: scenario.Read, Key: id}, c, ch.Doc)...)
+	k, _ := ch.Key.Lookup("k").AsInt64OK()
+	read := scenario.Op{Kind: scenario.Read, Key: scenario.KeyOf(id, k)}
+	return append(flaws, Document(&read, c, ch.Doc)...)
 }
