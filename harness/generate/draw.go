@@ -84,6 +84,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addCollection(s, d, rest)
 	}
 	addPurges(s, d, size)
+	deleteShared(d.Fork(0x89), s)
 	disturb(s, d, p, size)
 	leaveEarly(s, d, size)
 	if size.moves > 1 {
