@@ -30,30 +30,29 @@ func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 	c.Preload = max(c.Preload, c.IDs)
 }
 
-// deleteShared has documents deleted that share their _id when their range has begun to move: what
+// deleteShared has documents that share their _id deleted when their range has begun to move: what
 // arrives of them then is the _id alone, and it is that of another document there.
 func deleteShared(own keyed.Source, s *scenario.Scenario) {
 	c := &s.Collections[0]
-	few := c.Keys - c.IDs
 	if c.IDs == 0 {
 		return
 	}
 	for _, m := range s.Migrations {
 		who := fmt.Sprintf("move/%d", m.ID)
-		key := int64(own.IntN(who+"/key", few))
-		if own.Chance(who+"/high", 50) {
-			key += int64(c.IDs)
-		}
-		within := (m.Min == scenario.MinKey || m.Min <= key) && (m.Max == scenario.MaxKey || key < m.Max)
-		if m.NS != c.NS || !within || !own.Chance(who+"/deletes", 70) {
+		if m.NS != c.NS || !own.Chance(who+"/deletes", 70) {
 			continue
 		}
-		s.Ops = append(s.Ops, scenario.Op{
-			ID:     len(s.Ops) + 1,
-			At:     m.At + time.Duration(own.IntN(who+"/into", 25))*time.Millisecond,
-			Client: own.IntN(who+"/client", s.Topology.Clients),
-			NS:     c.NS, Kind: scenario.Delete, Key: key,
-		})
+		first := 0
+		if own.Chance(who+"/high", 50) {
+			first = c.IDs
+		}
+		at := m.At + time.Duration(own.IntN(who+"/into", 16))*time.Millisecond
+		for key := first; key < first+c.Keys-c.IDs; key++ {
+			s.Ops = append(s.Ops, scenario.Op{
+				ID: len(s.Ops) + 1, At: at, Client: key % s.Topology.Clients,
+				NS: c.NS, Kind: scenario.Delete, Key: int64(key),
+			})
+		}
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
