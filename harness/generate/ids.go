@@ -11,11 +11,11 @@ import (
 )
 
 // sharedIDs is how many percent of the seeds have documents of one _id on several shards.
-const sharedIDs = 20
+const sharedIDs = 25
 
-// shareIDs gives a few of the highest keys, which are on another shard, the _id of the lowest. A
-// shard that has one of two such documents refuses the other, and a range that has it does not
-// arrive there: so there are few, and none where a shard has to get rid of all that it has.
+// shareIDs gives the highest key, which is on another shard, the _id of the lowest. A shard that has
+// one of two such documents refuses the other, and a range that has it does not arrive there: so
+// there is one pair, and none where a shard has to get rid of all that it has.
 func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 	c := &s.Collections[0]
 	apart := len(c.Bounds)%z.topology.Shards != 0
@@ -23,15 +23,11 @@ func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 		!own.Chance("shared ids", sharedIDs) {
 		return
 	}
-	c.IDs = c.Keys - keyed.Pick(own, "how many", 1, 3, 6)
-	if own.Chance("all exist", 70) {
-		c.Preload = c.Keys
-	}
-	c.Preload = max(c.Preload, c.IDs)
+	c.IDs, c.Preload = c.Keys-1, c.Keys
 }
 
-// deleteShared has documents that share their _id deleted when their range has begun to move: what
-// arrives of them then is the _id alone, and it is that of another document there.
+// deleteShared has one of the documents deleted when its range has begun to move: what arrives of it
+// then is the _id alone, and it is that of another document there. Before that it exists again.
 func deleteShared(own keyed.Source, s *scenario.Scenario) {
 	c := &s.Collections[0]
 	if c.IDs == 0 {
@@ -42,17 +38,17 @@ func deleteShared(own keyed.Source, s *scenario.Scenario) {
 		if m.NS != c.NS || !own.Chance(who+"/deletes", 70) {
 			continue
 		}
-		first := 0
-		if own.Chance(who+"/high", 50) {
-			first = c.IDs
+		op := scenario.Op{NS: c.NS, Client: own.IntN(who+"/client", s.Topology.Clients)}
+		if own.Chance(who+"/highest", 70) {
+			op.Key = int64(c.IDs)
 		}
-		at := m.At + time.Duration(own.IntN(who+"/into", 16))*time.Millisecond
-		for key := first; key < first+c.Keys-c.IDs; key++ {
-			s.Ops = append(s.Ops, scenario.Op{
-				ID: len(s.Ops) + 1, At: at, Client: key % s.Topology.Clients,
-				NS: c.NS, Kind: scenario.Delete, Key: int64(key),
-			})
-		}
+		op.ID, op.At, op.Kind = len(s.Ops)+1, m.At-15*time.Millisecond, scenario.Insert
+		op.Value = fmt.Sprintf("w%d", op.ID)
+		s.Ops = append(s.Ops, op)
+		op.ID, op.At, op.Kind = len(s.Ops)+1, m.At, scenario.Delete
+		op.At += time.Duration(own.IntN(who+"/into", 16)) * time.Millisecond
+		op.Value = ""
+		s.Ops = append(s.Ops, op)
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
