@@ -94,6 +94,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	moveTargets(s, d)
 	describeRenamed(s, d)
 	delayOrders(s, d.Fork(0x7c), p)
+	failPrimaries(d.Fork(0x8a), s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
 	return s

@@ -42,7 +42,8 @@ func moveTargets(s *scenario.Scenario, d keyed.Source) {
 }
 
 // describeRenamed has operators set the chunk size of collections that are about to be renamed, and
-// give a range of them to a zone.
+// give a range of them to a zone, as they may give one of the new name, which is free by then or
+// another collection's.
 func describeRenamed(s *scenario.Scenario, d keyed.Source) {
 	own := d.Fork(0x80)
 	for op, who := range renames(s) {
@@ -55,7 +56,12 @@ func describeRenamed(s *scenario.Scenario, d keyed.Source) {
 			Value: strconv.Itoa(keyed.Pick(own, who+"/bytes", 200, 500)),
 		})
 		if own.Chance(who+"/zoned", 50) {
-			s.Commands = append(s.Commands, zoned(own, who, begin, op.NS, s.Topology.Shards)...)
+			s.Commands = append(s.Commands,
+				zoned(own, who, begin, op.NS, scenario.MinKey, s.Topology.Shards)...)
+		}
+		if own.Chance(who+"/target zoned", 40) {
+			s.Commands = append(s.Commands,
+				zoned(own, who+"/target", begin, op.Into, 2, s.Topology.Shards)...)
 		}
 	}
 }
@@ -83,16 +89,16 @@ func sharded(s *scenario.Scenario, ns string) *scenario.Collection {
 	return &s.Collections[i]
 }
 
-// zoned gives the lower keys of a collection to a zone of one shard.
+// zoned gives lower keys of a collection, from one on, to a zone of one shard.
 func zoned(
-	own keyed.Source, who string, begin time.Duration, ns string, shards int,
+	own keyed.Source, who string, begin time.Duration, ns string, from int64, shards int,
 ) []scenario.Command {
 	shard := scenario.ShardName(own.IntN(who+"/shard", shards))
 	return []scenario.Command{
 		{At: begin, Do: commandkind.ZoneAdd, Name: shard, Value: "kept"},
 		{
 			At: begin + 30*time.Millisecond, Do: commandkind.ZoneRange, Name: ns,
-			Min: scenario.MinKey, Max: 5, Value: "kept",
+			Min: from, Max: 5, Value: "kept",
 		},
 	}
 }

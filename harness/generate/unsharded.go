@@ -167,7 +167,27 @@ func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 		p.FirstID = len(s.Ops) + 1
 	}
 	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, p)...)
+	dropBeforeMoves(own, s)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// dropBeforeMoves has the collection dropped shortly before its database moves, in some scenarios:
+// there may be nothing to copy then. The next write makes it again, mostly on the new shard.
+func dropBeforeMoves(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("dropped before moves", 40) {
+		return
+	}
+	for _, at := range primaryTimes(s.Primaries) {
+		who := fmt.Sprintf("before/%v", at)
+		if !own.Chance(who, 50) {
+			continue
+		}
+		s.Ops = append(s.Ops, scenario.Op{
+			ID: len(s.Ops) + 1, NS: unshardedNamespace, Kind: scenario.Drop,
+			At:     max(0, at-time.Duration(own.IntN(who+"/by", 20))*time.Millisecond),
+			Client: own.IntN(who+"/client", s.Topology.Clients),
+		})
+	}
 }
 
 // useOtherUnsharded has a part of the operations use the name that the unsharded collection has now
