@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -38,6 +40,25 @@ func (c *cluster) Sent(x *env.Exchange) {
 	if lacking := h.LacksEntry("it wrote", x.Wrote); lacking != "" && restsOnRecord(asked.Body) {
 		c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 	}
+	if _, commits := asked.Body.(*command.CommitChunkMigration); commits {
+		if lacking := unannounced(m, ns); lacking != "" {
+			c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
+		}
+	}
+}
+
+// unannounced says why readers of a collection's changes may never hear of a shard that gets its
+// first chunk: the entry that tells them must be a majority's before the commit (protocol 12).
+func unannounced(m *replset.Member, ns string) string {
+	for i := m.Committed().Index + 1; i <= m.Applied().Index; i++ {
+		e, _, _ := m.Entry(i)
+		for n := range e.Ops {
+			if to, told := changestream.Announced(&e.Ops[n]); told && e.Ops[n].NS == ns {
+				return fmt.Sprintf("entry %d, by which readers of changes learn of %s, may be undone", i, to)
+			}
+		}
+	}
+	return ""
 }
 
 // restsOnRecord reports whether a request is a step of what its sender has on record, so that its
