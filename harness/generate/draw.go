@@ -95,6 +95,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	describeRenamed(s, d)
 	delayOrders(s, d.Fork(0x7c), p)
 	failPrimaries(d.Fork(0x8a), s, p)
+	leaveBehind(d.Fork(0x8b), s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
 	return s

@@ -18,7 +18,7 @@ const sharedIDs = 25
 // there is one pair, and none where a shard has to get rid of all that it has.
 func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 	c := &s.Collections[0]
-	apart := len(c.Bounds)%z.topology.Shards != 0
+	apart := len(c.Bounds)%s.Topology.Founders() != 0
 	if z.moves <= 1 || operated || c.Hashed || c.Share > 1 || !apart ||
 		!own.Chance("shared ids", sharedIDs) {
 		return
