@@ -72,7 +72,8 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	keepSessions(d.Fork(0x3f), s)
 	s.Commands = drawOperations(d, s, z, 2+d.IntN("operations/count", 4))
 	zoneWhatIsMade(d.Fork(0x82), s)
-	removeRecipients(d.Fork(0x83), s)
+	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
+	removeRecipients(d.Fork(0x83), s, p)
 	replaceWhileAway(d.Fork(0x87), s)
 	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
@@ -83,8 +84,8 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	addQuestions(d, s, z)
 	batchWrites(d.Fork(0x84), s)
 	raiseChunkSizes(s)
-	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
 	delayOrders(s, d.Fork(0x7c), p)
+	failPrimaries(d.Fork(0x8a), s, p)
 	s.FaultsEnd = z.span + faultsTail
 }
 

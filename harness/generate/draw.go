@@ -119,7 +119,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	zoneWhatIsMade(d.Fork(0x82), s)
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
-		removeRecipients(d.Fork(0x83), s)
+		removeRecipients(d.Fork(0x83), s, p)
 		replaceWhileAway(d.Fork(0x87), s)
 	}
 }

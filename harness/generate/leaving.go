@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // leavingShare is how many percent of the seeds in which shards can be removed have one removed to
@@ -15,7 +16,7 @@ const leavingShare = 40
 // removeRecipients has shards removed when a primary or a range is about to move there, or does:
 // they may agree to leave before the move is committed, and join again while what is left of it is
 // cleaned up.
-func removeRecipients(own keyed.Source, s *scenario.Scenario) {
+func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if !s.Balancer || namesShards(s) {
 		return
 	}
@@ -26,6 +27,21 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario) {
 	if n := len(s.Migrations); n > 0 && own.Chance("leaving too", leavingShare) {
 		m := &s.Migrations[own.IntN("migration", n)]
 		removeAbout(own.Fork(2), s, m.At, m.To)
+		if p.size.faults > 0 && !p.one && own.Chance("out of reach", 40) {
+			s.Faults = append(s.Faults, outOfReach(own, len(s.Faults)+1))
+		}
+	}
+}
+
+// outOfReach keeps the donor of a migration that is refused because its recipient is to leave from
+// telling that one: it may leave and join again with what it was told of nothing.
+func outOfReach(own keyed.Source, id int) scenario.Fault {
+	return scenario.Fault{
+		ID: id, Kind: "partial-partition", Target: "donor.*>recipient.*",
+		When: scenario.Trigger{
+			Site: failpoint.ConfigCommitReadShard.String(), Nth: 1 + own.IntN("refused", 4),
+		},
+		For: time.Duration(200+own.IntN("out of reach for", 2000)) * time.Millisecond,
 	}
 }
 
