@@ -43,10 +43,10 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
 	s.Collections[0].Share = drawShare(d, p.size)
-	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
 	}
+	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	s.Settings = drawSettings(d, p)
 	forgetEarly(d.Fork(0x81), s)
 	mix := workloads.Standard()
