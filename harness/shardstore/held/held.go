@@ -16,6 +16,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -79,9 +81,27 @@ func (h *Log) lacksStep(req *command.ShardsvrParticipate) string {
 // as no order to join is younger than the first of them.
 func (h *Log) lacksConsent(at int64) string {
 	if leaving, _ := h.membership().Lookup("leaving").BooleanOK(); leaving {
-		return ""
+		return h.owes()
 	}
 	return h.lacksOrder(at)
+}
+
+// owes: who leaves has nothing on record that others have to end; nobody finds it later.
+func (h *Log) owes() (owed string) {
+	for _, ns := range []string{migration.CoordinatorsNS, migration.RecipientsNS, shard.SectionsNS} {
+		h.Store.Scan(ns, store.Latest, func(id string, _ bson.Raw) bool {
+			owed = fmt.Sprintf("it still has %s of %s", key.Key(id), ns)
+			return false
+		})
+	}
+	h.Store.Scan(rangedel.Namespace, store.Latest, func(_ string, doc bson.Raw) bool {
+		if task, err := rangedel.Decode(doc); err == nil && task.Pending {
+			owed = fmt.Sprintf("the deletion of a range waits for the outcome of migration %s",
+				task.Migration)
+		}
+		return owed == ""
+	})
+	return owed
 }
 
 // lacksOrder: a later order stands for an earlier one.
