@@ -96,6 +96,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	delayOrders(s, d.Fork(0x7c), p)
 	failPrimaries(d.Fork(0x8a), s, p)
 	leaveBehind(d.Fork(0x8b), s, p)
+	repeatToSuccessors(d.Fork(0x8c), s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
 	return s

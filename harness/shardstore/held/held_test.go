@@ -48,6 +48,8 @@ func TestLacked(t *testing.T) {
 	taskOp := func(op string) any {
 		return &command.RangeTaskOp{Migration: "m", UUID: "u", Op: op}
 	}
+	leaving := document(shard.VersionNS, shard.MembershipID,
+		bson.D{{Key: "at", Value: int64(4)}, {Key: "leaving", Value: true}})
 	blocked := document(shard.SectionsNS, ns, nil)
 	made, gone := oplog.Op{Kind: oplog.Create, NS: ns}, oplog.Op{Kind: oplog.Drop, NS: ns}
 	for name, c := range map[string]struct {
@@ -71,10 +73,13 @@ func TestLacked(t *testing.T) {
 		"leaves":            {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{order(5)}, nil, ""},
 		"leaves here": {&command.ShardsvrLeaveCluster{At: 5}, nil, []oplog.Op{order(5)},
 			"of 0.0, not 0.5"},
-		"leaves, asked again": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{
-			document(shard.VersionNS, shard.MembershipID,
-				bson.D{{Key: "at", Value: int64(4)}, {Key: "leaving", Value: true}}),
-		}, nil, ""},
+		"leaves, asked again": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving}, nil, ""},
+		"leaves, and blocks": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving, blocked}, nil,
+			"still has"},
+		"leaves, and waits": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving, task(true)},
+			nil, "waits for the outcome of migration m"},
+		"leaves, and deletes": {&command.ShardsvrLeaveCluster{At: 5},
+			[]oplog.Op{leaving, task(false)}, nil, ""},
 		"joins later": {&command.ShardsvrJoinCluster{At: 5}, []oplog.Op{order(6)}, nil, ""},
 		"joins here":  {&command.ShardsvrJoinCluster{At: 5}, nil, []oplog.Op{order(5)}, "not 0.5"},
 		"fenced":      {&command.AdvanceTxn{Lsid: "s", Txn: 4}, []oplog.Op{session(4)}, nil, ""},
