@@ -31,7 +31,11 @@ type rangeSweep struct {
 	hurried bool
 }
 
-func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
+// overlaps goes by the collection and not by its name: one that was renamed meanwhile may have its
+// old name back before the sweep comes to it.
+func (w *rangeSweep) overlaps(k Task) bool {
+	return w.UUID == k.UUID && w.Range().Overlaps(k.Range())
+}
 
 // CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard
 // owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
