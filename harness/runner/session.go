@@ -144,8 +144,8 @@ func (p *clientPool) finalOps(client int, pushed map[place]bool) (ops []scenario
 			write, read := op, op
 			write.Kind, write.Value = scenario.Write, fmt.Sprintf("f%d", n*c.Keys+k)
 			switch {
-			case c.IDs > 0: // another document of the _id may be in the way of a new one
-				write.Kind = scenario.Update
+			case c.Shared(write.Key): // another document of the _id may be in the way of a new one
+				write.Kind, write.Value = scenario.Delete, ""
 			case pushed[place{c.NS, write.Key}]:
 				write.Kind = scenario.Push
 			}

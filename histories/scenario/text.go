@@ -106,6 +106,11 @@ func (c Collection) ID(key int64) int64 {
 	return -1 - key%int64(c.IDs)
 }
 
+// Shared says whether another key has the same _id.
+func (c Collection) Shared(key int64) bool {
+	return c.IDs > 0 && (key >= int64(c.IDs) || key < int64(c.Keys-c.IDs))
+}
+
 // KeyOf is the key of the document with an _id and a value of k.
 func KeyOf(id, k int64) int64 {
 	if id < 0 {
