@@ -15,8 +15,8 @@ var halves = declare(145, Kind{
 		"secondary of every other set and every second router on one side, the rest on the other",
 	Aim: AtNode,
 	Args: []Arg{
-		numberArg("failovers", "how often the replica set's primary crashes meanwhile, first at once",
-			0, 5, 0),
+		numberArg("failovers",
+			"how often the replica set's primary crashes meanwhile, first at once", 0, 5, 0),
 		durationArg("every", "how long after a crash the next one comes", "600ms"),
 	},
 	inject: injectHalves,
@@ -42,8 +42,8 @@ var halves = declare(145, Kind{
 	},
 })
 
-// ReplacesPrimaries reports whether the fault divides the cluster for long enough that a replica set
-// has several primaries one after the other: repaired earlier, it is another fault.
+// ReplacesPrimaries reports whether the fault divides the cluster for long enough that a replica
+// set has several primaries one after the other: repaired earlier, it is another fault.
 func ReplacesPrimaries(f scenario.Fault) bool {
 	return f.Kind == halves.Name && slices.ContainsFunc(f.Args, func(a scenario.Setting) bool {
 		return a.Name == "failovers" && a.Value > "1"

@@ -93,10 +93,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	askTwice(s, d, size)
 	moveTargets(s, d)
 	describeRenamed(s, d)
-	delayOrders(s, d.Fork(0x7c), p)
-	failPrimaries(d.Fork(0x8a), s, p)
-	leaveBehind(d.Fork(0x8b), s, p)
-	repeatToSuccessors(d.Fork(0x8c), s, p)
+	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
 	return s
@@ -123,6 +120,14 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 		removeRecipients(d.Fork(0x83), s, p)
 		replaceWhileAway(d.Fork(0x87), s)
 	}
+}
+
+// combineFaults adds faults that do harm only together, or with what the scenario does at the time.
+func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
+	delayOrders(s, d.Fork(0x7c), p)
+	failPrimaries(d.Fork(0x8a), s, p)
+	leaveBehind(d.Fork(0x8b), s, p)
+	repeatToSuccessors(d.Fork(0x8c), s, p)
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.

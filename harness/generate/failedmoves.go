@@ -23,8 +23,8 @@ var failing = []failpoint.Site{
 }
 
 // failPrimaries has moves of a primary fail and made once more to the same shard, in scenarios that
-// may have faults of any kind. A copy of the order to drop what the failed one has copied comes when
-// the next one has been committed.
+// may have faults of any kind. A copy of the order to drop what the failed one has copied comes
+// when the next one has been committed.
 func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if p.size.faults == 0 || p.one || s.Protocol == "4.2" {
 		return

@@ -13,9 +13,9 @@ import (
 // sharedIDs is how many percent of the seeds have documents of one _id on several shards.
 const sharedIDs = 25
 
-// shareIDs gives the highest key, which is on another shard, the _id of the lowest. A shard that has
-// one of two such documents refuses the other, and a range that has it does not arrive there: so
-// there is one pair, and none where a shard has to get rid of all that it has.
+// shareIDs gives the highest key, which is on another shard, the _id of the lowest. A shard that
+// has one of two such documents refuses the other, and a range that has it does not arrive there:
+// so there is one pair, and none where a shard has to get rid of all that it has.
 func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 	c := &s.Collections[0]
 	apart := len(c.Bounds)%s.Topology.Founders() != 0
@@ -26,8 +26,8 @@ func shareIDs(own keyed.Source, s *scenario.Scenario, z size, operated bool) {
 	c.IDs, c.Preload = c.Keys-1, c.Keys
 }
 
-// deleteShared has one of the documents deleted when its range has begun to move: what arrives of it
-// then is the _id alone, and it is that of another document there. Before that it exists again.
+// deleteShared has one of the documents deleted when its range has begun to move: what arrives of
+// it then is the _id alone, and it is that of another document there. Before that it exists again.
 func deleteShared(own keyed.Source, s *scenario.Scenario) {
 	c := &s.Collections[0]
 	if c.IDs == 0 {

@@ -10,14 +10,16 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// leftBehindShare is how many percent of the seeds with reads of secondaries have some that are left
-// so far behind that they get a copy of everything.
+// leftBehindShare is how many percent of the seeds with reads of secondaries have some that are
+// left so far behind that they get a copy of everything.
 const leftBehindShare = 30
 
-// leaveBehind cuts secondaries of donors off for longer than the logs of the others reach back: what
-// would have told them of a migration, entry by entry, they never see.
+// leaveBehind cuts secondaries of donors off for longer than the logs of the others reach back:
+// what would have told them of a migration, entry by entry, they never see.
 func leaveBehind(own keyed.Source, s *scenario.Scenario, p Profile) {
-	weak := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.Prefer == scenario.Secondary })
+	weak := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+		return o.Prefer == scenario.Secondary
+	})
 	if !weak || p.size.faults == 0 || p.one || !own.Chance("left behind", leftBehindShare) {
 		return
 	}

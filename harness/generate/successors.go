@@ -18,8 +18,9 @@ var handingOver = []failpoint.Site{
 	failpoint.DonorBuildCommit, failpoint.DonorSendConfig,
 }
 
-// repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a new
-// primary, or has the same one in a new term; to that comes a copy of what the donor sent first.
+// repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a
+// new primary, or has the same one in a new term; to that comes a copy of what the donor sent
+// first.
 func repeatToSuccessors(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if p.size.faults == 0 || p.one || !own.Chance("to a successor", successorShare) {
 		return
