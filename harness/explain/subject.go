@@ -18,6 +18,15 @@ type document struct{ ns, id, key string }
 // documents of several shards.
 func (d document) named() bool { return d.id >= string(key.Int(0)) }
 
+// number is the encoded key by which clients know the document: a collection whose documents share
+// an _id is ranged, and its shard key is that.
+func (d document) number() string {
+	if d.named() {
+		return d.id
+	}
+	return d.key
+}
+
 // written says whether an event is that a member applied a write of the document.
 func (d document) written(e *trace.Event) bool {
 	return e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id &&

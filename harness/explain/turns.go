@@ -137,10 +137,7 @@ func documentName(d document) string {
 	if !strings.Contains(d.ns, ".") || d.id == "" {
 		return d.ns
 	}
-	if !d.named() {
-		return "k=" + key.Key(d.key).String()
-	}
-	return "k=" + key.Key(d.id).String()
+	return "k=" + key.Key(d.number()).String()
 }
 
 // seenAt is the last view of a document at a time.

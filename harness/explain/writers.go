@@ -31,7 +31,7 @@ func (s *slice) attribute() {
 func (s *slice) writer(e *trace.Event, d document) (found *histories.Op) {
 	for i := range s.history {
 		op := &s.history[i]
-		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) ||
+		if op.NS != d.ns || string(key.Int(op.Key)) != d.number() || !mayHaveWritten(op) ||
 			(op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
 			continue
 		}
