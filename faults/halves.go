@@ -11,12 +11,13 @@ import (
 
 var halves = declare(145, Kind{
 	Name: "halves",
-	About: "the cluster falls into two halves that cannot reach each other: a replica set, a " +
-		"secondary of every other set and every second router on one side, the rest on the other",
+	About: "the network splits in two: one side has all members of a replica set, one secondary " +
+		"of every other set and every second router; the other side has the rest",
 	Aim: AtNode,
 	Args: []Arg{
 		numberArg("failovers",
-			"how often the replica set's primary crashes meanwhile, first at once", 0, 5, 0),
+			"how many times the primary of that replica set crashes during the split, first at once",
+			0, 5, 0),
 		durationArg("every", "how long after a crash the next one comes", "600ms"),
 	},
 	inject: injectHalves,
@@ -30,7 +31,11 @@ var halves = declare(145, Kind{
 			Args:   []scenario.Setting{setting("failovers", failovers), setting("every", every)},
 		}
 		if d.n("decided", 2) == 0 {
-			site := decided[d.n("decision", len(decided))]
+			sites := decided
+			if len(d.Whole) > 0 {
+				sites = append(slices.Clone(sites), failpoint.ConfigDDLStep)
+			}
+			site := sites[d.n("decision", len(sites))]
 			f.When = scenario.Trigger{
 				Site: site.String(),
 				Nth:  1 + d.n("which", d.passes(site.Role())),
@@ -53,7 +58,6 @@ func ReplacesPrimaries(f scenario.Fault) bool {
 // decided is where one side knows of something that the other has not been told.
 var decided = []failpoint.Site{
 	failpoint.ConfigCommitMajority, failpoint.ConfigCommitReply, failpoint.DonorConfigReply,
-	failpoint.ConfigDDLStep,
 }
 
 // injectHalves gives the target's side complete sets of nobody but the target: it can ask all, of

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -153,6 +154,8 @@ type awaited struct {
 	// told are the answers of a shard that nothing is deleted in a range of a collection, by shard
 	// and collection.
 	told map[string][]toldDone
+	// passed are the requests to move a range that the config server has passed on to a donor.
+	passed map[string]bool
 }
 
 // toldDone is the step of an answer, and when the question arrived.
@@ -188,8 +191,8 @@ func (a *awaited) follow(o *Oracle, e *trace.Event) {
 // whether the range has moved. Of several migrations that have brought it since then, or when some
 // of it was there already, nobody knows which one the answer is about. The one that has may have
 // begun before, for somebody else who did not want to wait.
-func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool)) {
-	asked := o.step
+func (o *Oracle) AwaitsDeletion(name, ns, lo, hi, to string) (answered func(moved bool)) {
+	asked, at := o.step, o.causes.now
 	there := slices.ContainsFunc(
 		slices.Concat(o.world.Latest(ns), o.world.Table(ns)), func(c trace.Chunk) bool {
 			return c.Shard == to && c.Min < hi && lo < c.Max
@@ -205,11 +208,15 @@ func (o *Oracle) AwaitsDeletion(ns, lo, hi, to string) (answered func(moved bool
 				since = append(since, m)
 			}
 		}
-		if len(since) == 1 && o.remembersDonor(since[0]) {
+		passed := o.awaited.passed[name] && o.causes.stable(model.Config, at)
+		if len(since) == 1 && (passed || o.remembersDonor(since[0])) {
 			o.judgeAwaited(since[0], asked)
 		}
 	}
 }
+
+// PassesOn is called when the config server asks a donor for what a client has requested.
+func (o *Oracle) PassesOn(request string) { o.awaited.passed[request] = true }
 
 // remembersDonor says whether the config server can still know from which shard the range came: a
 // request that finds it moved already waits for the shards that the history names, and 4.2 drops

@@ -60,7 +60,7 @@ func TestAwaitedDeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, c.before)
-			answered := s.o.AwaitsDeletion("test.docs", bound("-"), cmp.Or(c.to, "m"), "b")
+			answered := s.o.AwaitsDeletion("7", "test.docs", bound("-"), cmp.Or(c.to, "m"), "b")
 			s.lines(t, c.between)
 			answered(!c.failed)
 			expectOf(t, s.o, deletionRule, c.signature)

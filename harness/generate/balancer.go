@@ -86,7 +86,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	raiseChunkSizes(s)
 	delayOrders(s, d.Fork(0x7c), p)
 	failPrimaries(d.Fork(0x8a), s, p)
-	s.FaultsEnd = z.span + faultsTail
+	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 
 // keepSessions has the collection of sessions appear, in few chunks, in some scenarios.

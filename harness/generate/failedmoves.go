@@ -41,7 +41,7 @@ func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
 		site := failing[own.IntN(who+"/site", len(failing))]
 		s.Faults = append(s.Faults, scenario.Fault{
 			ID: len(s.Faults) + 1, Kind: "error",
-			When: scenario.Trigger{Site: site.String(), Nth: 1 + own.IntN(who+"/pass", i+1)},
+			When: scenario.Trigger{Site: site.String(), Nth: max(1, i+1-own.IntN(who+"/pass", 2))},
 		}, scenario.Fault{
 			ID: len(s.Faults) + 2, Kind: "duplicate",
 			When:   scenario.Trigger{At: m.At},
@@ -50,7 +50,7 @@ func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
 				{Name: "messages", Value: "DropClonedData"}, {Name: "copy", Value: "held"},
 			},
 			Until: &scenario.Trigger{
-				Site: failpoint.MovePrimaryCommitReply.String(), Nth: 1 + own.IntN(who+"/comes", i+1),
+				Site: failpoint.MovePrimaryCommitReply.String(), Nth: 1, // after the move has begun
 				After: time.Duration(own.IntN(who+"/after", 200)) * time.Millisecond,
 			},
 		})

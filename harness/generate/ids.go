@@ -39,8 +39,11 @@ func deleteShared(own keyed.Source, s *scenario.Scenario) {
 			continue
 		}
 		op := scenario.Op{NS: c.NS, Client: own.IntN(who+"/client", s.Topology.Clients)}
-		if own.Chance(who+"/highest", 70) {
+		switch {
+		case m.Max == scenario.MaxKey || m.Max > int64(c.IDs):
 			op.Key = int64(c.IDs)
+		case m.Min > 0:
+			continue
 		}
 		op.ID, op.At, op.Kind = len(s.Ops)+1, m.At-15*time.Millisecond, scenario.Insert
 		op.Value = fmt.Sprintf("w%d", op.ID)

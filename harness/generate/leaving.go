@@ -27,14 +27,14 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if n := len(s.Migrations); n > 0 && own.Chance("leaving too", leavingShare) {
 		m := &s.Migrations[own.IntN("migration", n)]
 		removeAbout(own.Fork(2), s, m.At, m.To)
-		if p.size.faults > 0 && !p.one && own.Chance("out of reach", 40) {
+		if p.size.faults > 0 && !p.one && s.Protocol != "4.2" && own.Chance("out of reach", 40) {
 			s.Faults = append(s.Faults, outOfReach(own, len(s.Faults)+1))
 		}
 	}
 }
 
-// outOfReach keeps the donor of a migration that is refused because its recipient is to leave from
-// telling that one: it may leave and join again with what it was told of nothing.
+// outOfReach keeps the donor of a migration that may be refused, because its recipient is to leave,
+// from telling that one: it must not leave, and join again, without having been told.
 func outOfReach(own keyed.Source, id int) scenario.Fault {
 	return scenario.Fault{
 		ID: id, Kind: "partial-partition", Target: "donor.*>recipient.*",

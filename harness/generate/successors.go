@@ -14,8 +14,8 @@ const successorShare = 12
 
 // handingOver is where a donor has handed over and the config server does not know yet.
 var handingOver = []failpoint.Site{
-	failpoint.DonorSendCommit, failpoint.DonorAfterCommit, failpoint.DonorBlockReads,
-	failpoint.DonorBuildCommit, failpoint.DonorSendConfig,
+	failpoint.DonorAfterCommit, failpoint.DonorBlockReads, failpoint.DonorBuildCommit,
+	failpoint.DonorSendConfig,
 }
 
 // repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a
@@ -37,7 +37,7 @@ func repeatToSuccessors(own keyed.Source, s *scenario.Scenario, p Profile) {
 			{Name: "copy", Value: "held"},
 		},
 		Until: &scenario.Trigger{
-			Site: site, Nth: pass,
+			Site: site, Nth: 1, // after the start
 			After: still * time.Duration(30+own.IntN("comes", 65)) / 100,
 		},
 	}, scenario.Fault{

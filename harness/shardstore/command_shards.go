@@ -186,7 +186,7 @@ func (o operatorConnection) emptyOut(t env.Task, set string) {
 		if !errcode.Is(err, errcode.StaleEpoch) || !o.settling {
 			continue
 		}
-		if a := o.auditOf(t, c.NS, c.Keys); a.anotherOn(set) {
+		if a := o.auditOf(t, c.NS, c.Keys); a.anotherOnAll(set) {
 			o.dropOn(t, set, c.NS)
 		}
 	}

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
@@ -10,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -40,22 +42,27 @@ func (c *cluster) Sent(x *env.Exchange) {
 	if lacking := h.LacksEntry("it wrote", x.Wrote); lacking != "" && restsOnRecord(asked.Body) {
 		c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 	}
-	if _, commits := asked.Body.(*command.CommitChunkMigration); commits {
-		if lacking := unannounced(m, ns); lacking != "" {
+	switch req := asked.Body.(type) {
+	case *command.ShardsvrMoveRange:
+		c.oracle.PassesOn(req.MigrationOf)
+	case *command.CommitChunkMigration:
+		if lacking := unannounced(m, req); lacking != "" {
 			c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 		}
 	}
 }
 
-// unannounced says why readers of a collection's changes may never hear of a shard that gets its
-// first chunk: the entry that tells them must be a majority's before the commit (protocol 12).
-func unannounced(m *replset.Member, ns string) string {
+// unannounced says why change streams may never hear of a shard that gets its first chunk: the
+// entry that announces it must be majority-committed before the migration is (protocol 12).
+func unannounced(m *replset.Member, commit *command.CommitChunkMigration) string {
 	for i := m.Committed().Index + 1; i <= m.Applied().Index; i++ {
-		e, _, _ := m.Entry(i)
-		for n := range e.Ops {
-			if to, told := changestream.Announced(&e.Ops[n]); told && e.Ops[n].NS == ns {
-				return fmt.Sprintf("entry %d, by which readers of changes learn of %s, may be undone", i, to)
-			}
+		e, _, ok := m.Entry(i)
+		if ok && slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+			to, told := changestream.Announced(&op)
+			return told && op.NS == commit.NS && to == commit.To
+		}) {
+			return fmt.Sprintf("entry %d, which announces %s to change streams, may be undone", i,
+				commit.To)
 		}
 	}
 	return ""

@@ -39,7 +39,7 @@ func (m movements) MoveRange(what scenario.Migration) []target.Step {
 		answered := m.oracle.Asked(factOf(&req))
 		deleted := func(bool) {}
 		if req.WaitDelete {
-			deleted = m.oracle.AwaitsDeletion(req.NS, string(cmp.Or(req.Min, key.Min)),
+			deleted = m.oracle.AwaitsDeletion(req.Name, req.NS, string(cmp.Or(req.Min, key.Min)),
 				string(cmp.Or(req.Max, key.Max)), req.To)
 		}
 		err := m.client.MoveRange(t, req, m.wait)

@@ -16,6 +16,14 @@ func (a *audited) anotherOn(set string) bool {
 	})
 }
 
+// anotherOnAll says that of every member of the replica set: no other may lead it meanwhile and
+// have the collection of today.
+func (a *audited) anotherOnAll(set string) bool {
+	return a.anotherOn(set) && !slices.ContainsFunc(a.Members, func(m endstate.Member) bool {
+		return m.Shard == set && (!m.Outside || m.UUID == a.UUID)
+	})
+}
+
 // clearOrphans is what an operator does where range deletions do not survive their primary
 // (invariants 20.1): every shard deletes what no shard owns, and after that there must be nothing.
 // It returns a sentence for each collection that had any. Where an orphan has no such cause,

@@ -91,8 +91,9 @@ type Collection struct {
 	// Share is how many keys in a row have the shard key of the first, as documents {_id: n, k: n -
 	// n%Share, ...}; 0 and 1: each has its own.
 	Share int
-	// IDs is how many keys have an _id of their own: the document of key n is {_id: -1 - n%IDs, k:
-	// n, ...}, and a shard has one at most of those with an _id. 0: all keys have, and it is n.
+	// IDs is how many different _ids the keys have between them: the document of key n is {_id: -1 -
+	// n%IDs, k: n, ...}, and a shard holds one at most of those with one _id. 0: each key has its
+	// own, which is n.
 	IDs int
 	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
 	Keys, Preload int

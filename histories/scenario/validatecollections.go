@@ -52,8 +52,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 				"ids=1 or more, of a ranged collection without share=")
 		case c.meets(s.Topology.Founders()):
 			return flaw("collection", i, fmt.Sprintf("ids=%d", c.IDs),
-				"first documents of one _id on different shards: bounds between them, or a smaller "+
-					"preload")
+				"documents that share an _id to start on different shards: a bound between them, "+
+					"or preload= of at most ids=")
 		case !areAscending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
 				"each greater than the one before, and neither MinKey nor MaxKey")

@@ -115,9 +115,10 @@ func (p Pattern) Document() bson.Raw {
 const hashedIndex = "hashed"
 
 // DocumentKey is the field of the shard key and the _id of a document: {k: 1, _id: 7}. It is nil
-// where the _id alone says as much: without a shard key, and where that is the _id.
+// where the _id alone says as much: without a shard key, where that is the _id, and where the
+// document has no such field.
 func (p Pattern) DocumentKey(doc bson.Raw) bson.Raw {
-	if p.IsZero() || p.Unsharded || p.Field == "_id" {
+	if p.IsZero() || p.Unsharded || p.Field == "_id" || !p.In(doc) {
 		return nil
 	}
 	at, b := bsoncore.AppendDocumentStart(make([]byte, 0, 48))

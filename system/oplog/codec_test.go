@@ -55,6 +55,7 @@ var operation = rapid.Custom(func(t *rapid.T) oplog.Op {
 		Actor:       rapid.Byte().Draw(t, "actor"),
 		Tag:         text(t, "tag"),
 		FromMigrate: rapid.Bool().Draw(t, "from migrate"),
+		DocumentKey: document(t, "document key"),
 	}
 	if rapid.Bool().Draw(t, "stmt") {
 		op.Stmt = statement.Draw(t, "stmt")

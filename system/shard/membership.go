@@ -112,7 +112,8 @@ func (s *Server) leaveCluster(
 		return nil, errcode.New(errcode.OperationFailed, "%s cannot leave: it has %s",
 			s.name, strings.Join(left, ", "))
 	}
-	return &command.Done{}, nil
+	// What has just been taken off the record must not come back with a failover.
+	return &command.Done{}, s.cfg.Member.AwaitMajority(t)
 }
 
 // certain makes sure that this is the primary, and no former one.

@@ -86,15 +86,16 @@ func (h *Log) lacksConsent(at int64) string {
 	return h.lacksOrder(at)
 }
 
-// owes: who leaves has nothing on record that others have to end; nobody finds it later.
+// owes: who leaves has no migration on record, and no deletion that waits for the outcome of one:
+// nobody would end it later. A majority must have that, too, or a failover brings it back.
 func (h *Log) owes() (owed string) {
 	for _, ns := range []string{migration.CoordinatorsNS, migration.RecipientsNS, shard.SectionsNS} {
-		h.Store.Scan(ns, store.Latest, func(id string, _ bson.Raw) bool {
+		h.Store.Scan(ns, h.Committed, func(id string, _ bson.Raw) bool {
 			owed = fmt.Sprintf("it still has %s of %s", key.Key(id), ns)
 			return false
 		})
 	}
-	h.Store.Scan(rangedel.Namespace, store.Latest, func(_ string, doc bson.Raw) bool {
+	h.Store.Scan(rangedel.Namespace, h.Committed, func(_ string, doc bson.Raw) bool {
 		if task, err := rangedel.Decode(doc); err == nil && task.Pending {
 			owed = fmt.Sprintf("the deletion of a range waits for the outcome of migration %s",
 				task.Migration)

@@ -173,9 +173,12 @@ func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 	return bson.Marshal(event)
 }
 
-// identity is the document's {_id}: as the document has it, or else as the log has it, where all
-// integers have one type.
+// identity is the document key: with a shard key the log has it as the document does. An _id alone
+// is taken from the document, or else from the log, where all integers have one type.
 func identity(ch *command.Change) any {
+	if fields, err := ch.Key.Elements(); err == nil && len(fields) > 1 {
+		return ch.Key
+	}
 	if v, err := ch.Doc.LookupErr("_id"); err == nil {
 		return bson.D{{Key: "_id", Value: v}}
 	}
