@@ -83,12 +83,14 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 }
 
 // collect fills the answer from the committed log. What happened to an unsharded collection before
-// it came here with its database is in the log of another shard.
+// it came here with its database is in the log of another shard, and so may be what happened under
+// its name while a sharded collection had that.
 func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) error {
 	reply.Upto = s.member.CommittedTS()
 	var came bool
 	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
-		came = came || cameWithDatabase(req.NS, e) || req.Unsharded && arrived(req.NS, e)
+		came = came || cameWithDatabase(req.NS, e) ||
+			req.Unsharded && (arrived(req.NS, e) || shard.WasSharded(req.NS, e))
 		if came {
 			return false
 		}
@@ -101,7 +103,8 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 	})
 	if came {
 		return errcode.New(errcode.ChangeStreamHistoryLost,
-			"%s has come to %s after %s", req.NS, s.shard.Name(), req.After)
+			"the history of %s is not on %s alone: it has come there, or was sharded, after %s",
+			req.NS, s.shard.Name(), req.After)
 	}
 	if !complete {
 		return errcode.New(errcode.ChangeStreamHistoryLost,

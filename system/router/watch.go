@@ -116,7 +116,8 @@ func (r *Router) openStream(
 		if err != nil {
 			return table, nil, err
 		}
-		tail.opens = &command.Placement{Versioned: true, Shard: table.ShardVersion(owner)}
+		opens := command.PlacementBy(table, owner)
+		tail.opens = &opens
 	}
 	return table, s, s.begin(t, now)
 }

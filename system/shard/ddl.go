@@ -1,8 +1,12 @@
 package shard
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
@@ -106,7 +110,7 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	case command.ParticipantCreate:
 		return s.creation(req, here)
 	case command.ParticipantDrop:
-		return s.when(same, oplog.Op{Kind: oplog.Drop, NS: ns})
+		return s.dropping(ns, same), nil
 	case command.ParticipantRename:
 		return s.rename(req, here)
 	case command.ParticipantCreateIndex:
@@ -117,6 +121,28 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 		return s.release(req), nil
 	}
 	return nil, errcode.New(errcode.BadValue, "unknown step %q of an operation on %s", req.Step, ns)
+}
+
+// dropping ends the collection here. Every shard notes that it was sharded, also one that had none
+// of it: who reads the log of one shard alone, because the name is free or unsharded by then, must
+// not take it for the whole history.
+func (s *Server) dropping(ns string, here bool) []oplog.Op {
+	ops := []oplog.Op{{Kind: oplog.Noop, NS: ns, Doc: wasSharded, Actor: uint8(trace.System)}}
+	if here {
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.System)})
+	}
+	return ops
+}
+
+// wasSharded is the text of the note that a sharded collection of a name ends.
+var wasSharded = bson.Raw(bsoncore.NewDocumentBuilder().
+	AppendString("type", "dropShardedCollection").Build())
+
+// WasSharded says whether an entry is in the log because a sharded collection of that name ended.
+func WasSharded(ns string, e *oplog.Entry) bool {
+	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+		return op.Kind == oplog.Noop && op.NS == ns && bytes.Equal(op.Doc, wasSharded)
+	})
 }
 
 func (s *Server) when(needed bool, op oplog.Op) ([]oplog.Op, error) {
