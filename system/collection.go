@@ -151,6 +151,7 @@ func (f *bootstrapState) insert(table *catalog.Table, doc bson.Raw) error {
 	owner := table.Owner(k).Shard
 	f.shards[owner] = append(f.shards[owner], oplog.Op{
 		Kind: oplog.Insert, NS: coll.NS, ID: id, Doc: doc, Actor: uint8(trace.System),
+		DocumentKey: coll.Key.DocumentKey(doc),
 	})
 	return nil
 }
