@@ -15,9 +15,9 @@ import (
 const (
 	demoTool = "bin/shardproof-demo"
 	demoRuns = "out/demo"
-	// demoSeed is where the campaign begins: a little before a lost write, which is easier to
+	// demoSeed is where the campaign begins: a little before a lost document, which is easier to
 	// understand than what other seeds meet.
-	demoSeed = 1200
+	demoSeed = 3250
 )
 
 // demonstrateBug lets a newcomer see a failure found, explained and replayed, and the same scenario
