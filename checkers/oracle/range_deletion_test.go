@@ -24,10 +24,13 @@ func TestAwaitedDeletion(t *testing.T) {
 		failed          bool
 		signature       verdict.Signature
 	}{
-		"some of it was there":        {before: start, between: begun, to: "p"},
-		"it is done":                  {before: start, between: begun + over},
-		"it is on record":             {before: start, between: begun, signature: cleanedTooEarly},
-		"the answer is an error":      {before: start, between: begun, failed: true},
+		"some of it was there":   {before: start, between: begun, to: "p"},
+		"it is done":             {before: start, between: begun + over},
+		"it is on record":        {before: start, between: begun, signature: cleanedTooEarly},
+		"the answer is an error": {before: start, between: begun, failed: true},
+		"the history has no donor": {
+			before: start, between: strings.Replace(begun, "@2|0<a", "@2|0", 1),
+		},
 		"it was moved before":         {before: start + begun},
 		"nobody counts on its record": {before: start, between: "state a.0 m1" + rest},
 		"it had begun, and is done":   {before: start + early, between: late + over},

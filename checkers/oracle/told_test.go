@@ -53,6 +53,7 @@ func TestStatus(t *testing.T) {
 	}
 	even := []*trace.Event{weigh("a", 100), weigh("b", 100), weigh("c", 100)}
 	heavy := []*trace.Event{weigh("a", 900), weigh("b", 0), weigh("c", 0)}
+	silent := trace.CallEndedEvent{Peer: "b.0", Request: asksPrimary, Code: "NetworkTimeout"}
 	queued := trace.BalancerQueuedEvent{Shard: "config", Term: 1, Request: "balancer/1/8/1"}
 	changed := append(even, trace.BalancerStateEvent{Shard: "config", Term: 1, Index: 2}.Event())
 	for name, c := range map[string]struct {
@@ -79,6 +80,10 @@ func TestStatus(t *testing.T) {
 		},
 		"not asked, and heavy": {
 			nil, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", toldWrong, false,
+		},
+		"not asked, as one does not answer": {
+			[]*trace.Event{silent.Event()}, nil, map[string]int64{"a": 900, "b": 0, "c": 0}, "", "",
+			false,
 		},
 		"changed meanwhile":       {changed, nil, nil, "chunksImbalance", "", false},
 		"a chunk is to move":      {heavy, queued.Event(), nil, "", "", false},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/harness/debugger/timeline"
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -49,8 +50,7 @@ func (s *Stepper) touches(n int64) func(e *trace.Event) bool {
 	return func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.Applied:
-			shared := e.DocID < string(key.Int(0)) // by the documents of several keys
-			return e.NS == ns && (e.DocID == id || shared && e.Key == place)
+			return e.NS == ns && explain.NumberOf(e) == id
 		case trace.CatalogWritten:
 			return e.NS == ns && slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
 				return c.Min <= place && place < c.Max

@@ -14,23 +14,21 @@ import (
 // document is one that the contradiction is about: where it is stored and under which shard key.
 type document struct{ ns, id, key string }
 
-// named says whether the _id alone names the document: one that is negative is shared by the
-// documents of several shards.
-func (d document) named() bool { return d.id >= string(key.Int(0)) }
+// NumberOf is the encoded key by which clients know the document that an event is about: its _id,
+// or, where that is negative and documents of several shards share it, its shard key
+// (scenario.KeyOf).
+func NumberOf(e *trace.Event) string { return document{e.NS, e.DocID, e.Key}.number() }
 
-// number is the encoded key by which clients know the document: a collection whose documents share
-// an _id is ranged, and its shard key is that.
 func (d document) number() string {
-	if d.named() {
-		return d.id
+	if d.id < string(key.Int(0)) {
+		return d.key
 	}
-	return d.key
+	return d.id
 }
 
 // written says whether an event is that a member applied a write of the document.
 func (d document) written(e *trace.Event) bool {
-	return e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id &&
-		(d.named() || e.Key == d.key)
+	return e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && NumberOf(e) == d.number()
 }
 
 // documentsOf are those whose number or shard key is what people call it. A hashed collection has

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -37,7 +38,7 @@ func keysOf(r *runner.Result) *keys {
 			k.places = append(k.places, c.Min, c.Max)
 		}
 		if e.Kind == trace.Applied && e.DocID != "" {
-			k.add(e.NS, textOfKey(e), e.Key)
+			k.add(e.NS, key.Key(explain.NumberOf(e)).String(), e.Key)
 		}
 	}
 	for i := range r.History {
@@ -99,14 +100,5 @@ func (k *keys) document(e *trace.Event) int {
 	if e.DocID == "" {
 		return -1
 	}
-	return k.find(e.NS, textOfKey(e))
-}
-
-// textOfKey is the key of a document for people: the _id, or where that is negative, because
-// documents of several shards share it, the shard key.
-func textOfKey(e *trace.Event) string {
-	if e.DocID < string(key.Int(0)) {
-		return key.Key(e.Key).String()
-	}
-	return key.Key(e.DocID).String()
+	return k.find(e.NS, key.Key(explain.NumberOf(e)).String())
 }

@@ -550,6 +550,15 @@ func TestMalformed(t *testing.T) {
 			"collection test.more unsharded keys=3 share=2",
 			"bad.txt:5: share=2; expected share=1 or more, of a sharded collection",
 		},
+		{"collection test.more ranged keys=9 preload=9 bounds=4 ids=5", ""},
+		{
+			"collection test.more ranged keys=9 preload=9 ids=5",
+			"bad.txt:5: ids=5; expected documents that share an _id to start on different shards",
+		},
+		{
+			"collection test.more hashed keys=9 ids=5",
+			"bad.txt:5: ids=5; expected ids=1 or more, of a ranged collection without share=",
+		},
 		{"protocol 5.0", "bad.txt:5: there is no protocol 5.0; expected 8.0 or 4.2"},
 		{
 			"collection test.more ranged keys=3 bounds=2,1",

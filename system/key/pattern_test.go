@@ -1,6 +1,7 @@
 package key_test
 
 import (
+	"bytes"
 	"crypto/md5"
 	"encoding/binary"
 	"testing"
@@ -68,6 +69,32 @@ func TestPatternDocument(t *testing.T) {
 	} {
 		if p, err := key.PatternOf(document(t, d)); err == nil {
 			t.Errorf("%v became %v", d, p)
+		}
+	}
+}
+
+func TestDocumentKey(t *testing.T) {
+	doc := document(t, bson.D{
+		{Key: "_id", Value: 7}, {Key: "k", Value: "x"}, {Key: "a", Value: bson.D{{Key: "b", Value: 1}}},
+	})
+	for _, c := range []struct {
+		pattern key.Pattern
+		want    bson.D
+	}{
+		{key.Pattern{Field: "k"}, bson.D{{Key: "k", Value: "x"}, {Key: "_id", Value: 7}}},
+		{key.Pattern{Field: "k", Hashed: true}, bson.D{{Key: "k", Value: "x"}, {Key: "_id", Value: 7}}},
+		{key.Pattern{Field: "a.b"}, bson.D{{Key: "a.b", Value: 1}, {Key: "_id", Value: 7}}},
+		{key.Pattern{Field: "_id"}, nil},
+		{key.Pattern{Field: "k", Unsharded: true}, nil},
+		{key.Pattern{Field: "missing"}, nil},
+		{key.Pattern{}, nil},
+	} {
+		want := bson.Raw(nil)
+		if c.want != nil {
+			want = document(t, c.want)
+		}
+		if got := c.pattern.DocumentKey(doc); !bytes.Equal(got, want) {
+			t.Errorf("by %v the key is %v, not %v", c.pattern, got, want)
 		}
 	}
 }

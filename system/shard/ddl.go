@@ -123,22 +123,27 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	return nil, errcode.New(errcode.BadValue, "unknown step %q of an operation on %s", req.Step, ns)
 }
 
-// dropping ends the collection here. Every shard notes that it was sharded, also one that had none
-// of it: who reads the log of one shard alone, because the name is free or unsharded by then, must
-// not take it for the whole history.
+// dropping ends the collection here.
 func (s *Server) dropping(ns string, here bool) []oplog.Op {
-	ops := []oplog.Op{{Kind: oplog.Noop, NS: ns, Doc: wasSharded, Actor: uint8(trace.System)}}
+	ops := []oplog.Op{endOf(ns)}
 	if here {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.System)})
 	}
 	return ops
 }
 
-// wasSharded is the text of the note that a sharded collection of a name ends.
-var wasSharded = bson.Raw(bsoncore.NewDocumentBuilder().
-	AppendString("type", "dropShardedCollection").Build())
+// endOf is the note that a name is no longer that of a sharded collection. Every shard makes it,
+// also one that had none of the collection: who reads the log of one shard alone, because the name
+// is free or unsharded by then, must not take it for the whole history (protocol 12).
+func endOf(ns string) oplog.Op {
+	return oplog.Op{Kind: oplog.Noop, NS: ns, Doc: wasSharded, Actor: uint8(trace.System)}
+}
 
-// WasSharded says whether an entry is in the log because a sharded collection of that name ended.
+// wasSharded is the text of that note.
+var wasSharded = bson.Raw(bsoncore.NewDocumentBuilder().
+	AppendString("type", "endShardedCollection").Build())
+
+// WasSharded says whether an entry is in the log because a sharded collection gave the name up.
 func WasSharded(ns string, e *oplog.Entry) bool {
 	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
 		return op.Kind == oplog.Noop && op.NS == ns && bytes.Equal(op.Doc, wasSharded)
@@ -184,7 +189,8 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	to := s.participation(req.To)
 	to.NS, to.Formerly = req.To, s.inherited(req)
 	to.KeyedAt = s.participation(req.Collection.NS).KeyedAt
-	ops = append(ops, documentOp(oplog.Update, ParticipationsNS, req.To, to))
+	ops = append(ops, documentOp(oplog.Update, ParticipationsNS, req.To, to),
+		endOf(req.Collection.NS))
 	stale := s.hasUnsharded(req.To) // the primary shard of the database has been asked before
 	if there != "" && (there == req.Target || stale) {
 		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})

@@ -99,6 +99,10 @@ func TestMoveWhileWriting(t *testing.T) {
 	seen := make(map[any]bool)
 	for len(seen) < want && stream.Next(ctx) {
 		id := stream.Current.Lookup("documentKey", "_id").Int32()
+		if k, full := stream.Current.Lookup("documentKey", "k"),
+			stream.Current.Lookup("fullDocument", "k"); !k.Equal(full) {
+			t.Errorf("document %v has k %v, and %v in its key", id, full, k)
+		}
 		if seen[id] {
 			t.Errorf("document %v was seen twice", id)
 		}

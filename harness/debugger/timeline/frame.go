@@ -114,7 +114,7 @@ func (n *Node) Of(ns string) *Belief {
 // Document is the document with the number, nil for none.
 func (b *Belief) Document(number int64) bson.Raw {
 	for _, doc := range b.Documents {
-		if n, ok := doc.Lookup("_id").AsInt64OK(); ok && n == number {
+		if numberOf(doc) == number {
 			return doc
 		}
 	}

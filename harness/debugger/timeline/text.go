@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -112,14 +113,16 @@ func documents(of []bson.Raw) string {
 		if i == most {
 			return strings.Join(parts, " ") + fmt.Sprintf(" and %d more", len(of)-most)
 		}
-		parts = append(parts, fmt.Sprintf("%v=%s", number(doc), Value(doc)))
+		parts = append(parts, fmt.Sprintf("%v=%s", numberOf(doc), Value(doc)))
 	}
 	return strings.Join(parts, " ")
 }
 
-func number(doc bson.Raw) int64 {
-	n, _ := doc.Lookup("_id").AsInt64OK()
-	return n
+// numberOf is the number by which clients know a document.
+func numberOf(doc bson.Raw) int64 {
+	id, _ := doc.Lookup("_id").AsInt64OK()
+	k, _ := doc.Lookup("k").AsInt64OK()
+	return scenario.KeyOf(id, k)
 }
 
 // Value is what a document holds besides its keys: the identity of its last write, and its list.
