@@ -184,6 +184,7 @@ func smallerCollections(s *scenario.Scenario) (all []edit) {
 			change(func(c *scenario.Collection) { c.By, c.Hashed = "", false })
 		}
 		change(func(c *scenario.Collection) { c.Share = 0 })
+		change(func(c *scenario.Collection) { c.IDs = 0 })
 		for j := range c.Bounds {
 			change(func(c *scenario.Collection) { c.Bounds = slices.Delete(c.Bounds, j, j+1) })
 		}
