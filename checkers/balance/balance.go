@@ -37,12 +37,13 @@ type Round struct {
 
 // Shard is a shard of the cluster. Busy means that it takes part in a migration that the balancer
 // has requested earlier. A shard that holds MaxBytes in all collections receives no more; 0 is no
-// limit.
+// limit. Silent means that it was asked how much it has, and has not answered.
 type Shard struct {
 	Name           string
 	Draining, Busy bool
 	Zones          []string
 	MaxBytes       int64
+	Silent         bool
 }
 
 // Collection is a sharded collection.
@@ -135,6 +136,17 @@ func (r *Round) takes(s *Shard, zone string) bool {
 	}
 	full := s.MaxBytes > 0 && bytes >= s.MaxBytes
 	return !s.Draining && !full && s.has(zone)
+}
+
+// unweighed is the shard of which a round of 4.2 has to know how much it has and does not; "" when
+// there is none.
+func (r *Round) unweighed() string {
+	for _, s := range r.Shards {
+		if s.Silent && s.MaxBytes > 0 && !r.BySize {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // Equal reports whether the states are the same.

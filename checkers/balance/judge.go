@@ -9,6 +9,13 @@ import (
 // Judge compares what a round has chosen, in order, with what it has to choose, and says what is
 // wrong: "" if nothing is. Show turns an encoded key into text.
 func (r *Round) Judge(chosen []Choice, show func(string) string) string {
+	if name := r.unweighed(); name != "" {
+		if len(chosen) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s moves, and %s, which has a limit, has not said how much it has",
+			chosen[0].show(show), name)
+	}
 	used := taken{}
 	for _, s := range r.Shards {
 		if s.Busy {

@@ -12,13 +12,17 @@ import (
 )
 
 // expect says what the request may say: the settings of a round are read before it begins, then
-// what shards there are, and the settings of its collection when it has chosen.
+// what shards there are, and the settings of its collection when it has chosen. A single one reads
+// them before it asks what shards with a limit have: it may say anything while there are such.
 func (c *chosen) expect(states []*balance.Round, single bool) {
 	c.chunkBytes = append(c.chunkBytes, balance.ChunkSizes(c.NS, states)...)
 	for _, state := range states {
 		if c.Max == "" { // the chunk of a request that has never been in the queue
 			c.Max = state.End(c.NS, c.Min)
 		}
+	}
+	if single && slices.ContainsFunc(states, limited) {
+		return
 	}
 	for _, state := range states {
 		for _, settings := range states {
@@ -93,6 +97,11 @@ func (r *rounds) followQueued(e *trace.Event) {
 // announced a little later.
 const quiet = int64(time.Millisecond)
 
+// limited says whether a shard has a limit, of which those who choose have to ask it first.
+func limited(state *balance.Round) bool {
+	return slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 })
+}
+
 // judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
 // optimisation): it goes to the shard that has least when it enters the queue. What is split while
 // it waits there has no part in that. It returns the state of that moment.
@@ -101,7 +110,7 @@ func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) *balance.Rou
 	n := r.causes.of(e.Node)
 	if state == nil || len(r.queued) > 0 || len(n.faults) > 0 ||
 		e.At-max(r.changed, n.faulted) < quiet ||
-		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
+		limited(state) {
 		return state
 	}
 	r.takeBusy(state)

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/balance"
@@ -11,8 +12,13 @@ import (
 // TestOptionsOfASingleRequest: a request for a single chunk has its options from when it entered
 // the queue, or from when it left it, and from no other time.
 func TestOptionsOfASingleRequest(t *testing.T) {
-	for asked, signature := range map[string]verdict.Signature{
-		"when it came": "", "when it was made": "", "later": notAsChosen,
+	for _, c := range []struct {
+		asked     string
+		limit     int64 // of a shard that is asked what it has after the options were read
+		signature verdict.Signature
+	}{
+		{"when it came", 0, ""}, {"when it was made", 0, ""}, {"later", 0, notAsChosen},
+		{"later", 9, ""},
 	} {
 		s := script{o: New(nil)}
 		state := uneven()
@@ -23,7 +29,10 @@ func TestOptionsOfASingleRequest(t *testing.T) {
 			e.Step, e.At, e.Node = s.step, s.now(), node
 			s.o.Observe(e)
 		}
-		throttle := func(text string) { state = uneven(); state.Throttle = text }
+		throttle := func(text string) {
+			state = uneven()
+			state.Throttle, state.Shards[2].MaxBytes = text, c.limit
+		}
 		throttle("when it came")
 		see("config.0", trace.BalancerQueuedEvent{
 			Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
@@ -37,8 +46,10 @@ func TestOptionsOfASingleRequest(t *testing.T) {
 		throttle("later")
 		see("a.0", trace.MoveAskedEvent{
 			Peer: "b", NS: "test.docs", Min: "\x00", Max: "g", Request: "balancer/1/0/1",
-			Asking: balance.Asking(false, false, asked, 100),
+			Asking: balance.Asking(false, false, c.asked, 100),
 		}.Event())
-		t.Run(asked, func(t *testing.T) { expectOf(t, s.o, policyRule, signature) })
+		t.Run(fmt.Sprintf("%s, limit %d", c.asked, c.limit), func(t *testing.T) {
+			expectOf(t, s.o, policyRule, c.signature)
+		})
 	}
 }

@@ -103,6 +103,11 @@ func TestRounds(t *testing.T) {
 		"two of which one was due": {same, nil, []string{"a-b", "a-c"}, notOfPolicy},
 		"into what drains": {func(r *balance.Round) { r.Shards[1].Draining = true },
 			nil, []string{"a-b"}, notOfPolicy},
+		"while one with a limit is silent": {func(r *balance.Round) { r.Shards[2].MaxBytes = 9 },
+			nil, []string{"a-b"}, notOfPolicy},
+		"nothing, as one with a limit is silent": {func(r *balance.Round) {
+			r.Shards[2].MaxBytes = 9
+		}, nil, nil, ""},
 		"what is jumbo": {func(r *balance.Round) { r.Collections[0].Chunks[0].Jumbo = true },
 			nil, []string{"a-b"}, notOfPolicy},
 		"at random to itself": {func(r *balance.Round) { r.AtRandom = true },

@@ -325,9 +325,12 @@ func statusText(violation string) string {
 	return "no, because of " + violation
 }
 
-// weigh takes what a shard says; one that says something else than before leaves it open which the
-// round goes by.
+// weigh takes what a shard says, until something is chosen; one that says something else than before
+// leaves it open which the round goes by.
 func (now *openRound) weigh(e *trace.Event) {
+	if now.entered > 0 {
+		return
+	}
 	said, at, asked := now.bytes, weighed{e.NS, e.Peer, e.Min}, asksBytes
 	if e.Min != "" {
 		said, asked = now.sizes, asksSizes
@@ -374,7 +377,11 @@ func (now *openRound) note(in map[question]bool, asked question) {
 // as is the state with what shards have said.
 func (now *openRound) as(state *balance.Round) *balance.Round {
 	judged := *state
-	judged.Collections = slices.Clone(state.Collections)
+	judged.Shards, judged.Collections = slices.Clone(state.Shards), slices.Clone(state.Collections)
+	for i := range judged.Shards {
+		s := &judged.Shards[i]
+		s.Silent = !now.answered[question{s.Name, asksBytes}]
+	}
 	for i := range judged.Collections {
 		c := &judged.Collections[i]
 		c.Bytes, c.Sizes = map[string]int64{}, map[string]int64{}

@@ -157,23 +157,32 @@ func (v clusterView) weigh(t env.Task, some []policy.Collection) {
 	})
 }
 
-// weighed are the shards, of those whose room is limited with their data (4.2).
+// weighed are the shards, those whose room is limited with their data (4.2). One of them that does
+// not say what it has fails whoever asks: it might be full (protocol 14.1).
 func (v clusterView) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
 	shards := v.shards()
-	if !slices.ContainsFunc(shards, func(s policy.Shard) bool { return s.MaxBytes > 0 }) {
-		return shards, nil
+	ids := identified(colls)
+	for i := range shards {
+		s := &shards[i]
+		if s.MaxBytes == 0 {
+			continue
+		}
+		reply, err := v.statistics(t, s.Name, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range reply.Bytes {
+			s.Bytes += n
+		}
 	}
-	var ids []command.CollectionID
+	return shards, t.Err()
+}
+
+func identified(colls []catalog.Collection) (ids []command.CollectionID) {
 	for _, c := range colls {
 		ids = append(ids, command.CollectionID{NS: c.NS, UUID: c.UUID})
 	}
-	v.survey(t, ids, func(shard string, bytes []int64) {
-		i := slices.IndexFunc(shards, func(s policy.Shard) bool { return s.Name == shard })
-		for _, n := range bytes {
-			shards[i].Bytes += n
-		}
-	})
-	return shards, t.Err()
+	return ids
 }
 
 // survey asks all shards at once, and passes on what those say that answer.
