@@ -309,6 +309,12 @@ decide a.0 m1 committed
 release a.0 m1
 `
 
+// sentTooEarly is the same migration, and what the donor sent was not all majority-committed: its
+// next primary has less.
+var sentTooEarly = strings.NewReplacer("state a.0 m1", "user a.0 1 2 d 12\nstate a.0 m1",
+	"majority b.0 1 1\n", "copy b.0 1 2 d 12 m1\nmajority b.0 1 2\n").
+	Replace(moved) + "elected a.1 2 1 1:1\n"
+
 // known is the same migration of a range in which a session has executed a statement.
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",
 	"majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
@@ -680,6 +686,10 @@ func TestStepOracles(t *testing.T) {
 		"zombie counts": {
 			moved + "elected a.1 2 1 1:1\ntask a.0 m1 - m ready 2", "",
 		},
+		"counted before a failover undid what the recipient has": {
+			sentTooEarly + "task a.1 m1 - m ready 2", "",
+		},
+		"counted as nobody had it": {sentTooEarly + "task a.1 m1 - m ready 3", orphansMiscounted},
 		"copy after the commit": {moved + "copy b.0 1 2 c 11 m1", lateCopy},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
