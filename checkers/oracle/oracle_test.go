@@ -690,7 +690,7 @@ func TestStepOracles(t *testing.T) {
 			sentTooEarly + "task a.1 m1 - m ready 2", "",
 		},
 		"counted as nobody had it": {sentTooEarly + "task a.1 m1 - m ready 3", orphansMiscounted},
-		"copy after the commit": {moved + "copy b.0 1 2 c 11 m1", lateCopy},
+		"copy after the commit":    {moved + "copy b.0 1 2 c 11 m1", lateCopy},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
 	}

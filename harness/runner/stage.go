@@ -62,9 +62,12 @@ func readerNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("stream-reader
 func (s *stage) AddNode(id env.NodeID, boot env.Boot) { s.world.AddNode(id, boot) }
 func (s *stage) Node(id env.NodeID) env.Node          { return s.world.Node(id) }
 func (s *stage) Up(id env.NodeID) bool                { return s.world.Up(id) }
-func (s *stage) Now() env.Time                        { return s.world.Now() }
-func (s *stage) Deadline() env.Time                   { return s.deadline }
-func (s *stage) InProgress() int                      { return len(s.tasks) }
+func (s *stage) Durable(id env.NodeID, file string, from int) (b []byte, replaced int) {
+	return s.world.Durable(id, file, from)
+}
+func (s *stage) Now() env.Time      { return s.world.Now() }
+func (s *stage) Deadline() env.Time { return s.deadline }
+func (s *stage) InProgress() int    { return len(s.tasks) }
 
 // able says what the scenario asks for and the system cannot do.
 func (s *stage) able() error {

@@ -22,6 +22,7 @@ func (r *run) worldOptions() sim.Options {
 		Planned:          r.scenario.Planned,
 		Decisions:        decisions(r.scenario.Decisions),
 		Witness:          r.witness(),
+		OnOneWay:         r.overhear,
 		Classify:         r.about.Messages.Classify(),
 		Describe:         r.about.Messages.Describe,
 		Observer:         r,
@@ -66,6 +67,13 @@ func (r *run) witness() func(env.Node, *env.Exchange) {
 			judge.Exchanged(x)
 		}
 		r.keep(x)
+	}
+}
+
+// overhear shows a message that has no answer to the system that listens to such.
+func (r *run) overhear(from env.NodeID, m env.Message) {
+	if listener, listens := r.system.(target.Overhearer); listens {
+		listener.Overheard(from, m)
 	}
 }
 

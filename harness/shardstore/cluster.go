@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 )
@@ -39,6 +40,7 @@ type cluster struct {
 	queries map[string]asking
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
+	disks        disks
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -55,6 +57,7 @@ var (
 	_ target.Excuser       = (*cluster)(nil)
 	_ target.Distributed   = (*cluster)(nil)
 	_ target.Witness       = (*cluster)(nil)
+	_ target.Overhearer    = (*cluster)(nil)
 )
 
 // modelOf is the protocol that the scenario's servers speak, for those who judge.
@@ -76,6 +79,9 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		queries:  map[string]asking{},
 
 		balanceViews: map[string]balanceView{},
+		disks: disks{
+			durable: map[env.NodeID]*replset.Durable{}, announced: map[string]uint64{},
+		},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))

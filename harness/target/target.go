@@ -63,6 +63,9 @@ type World interface {
 	// Node is the running process of a node, nil while it is down. Up reports whether there is one.
 	Node(id env.NodeID) env.Node
 	Up(id env.NodeID) bool
+	// Durable is what every crash of a node's machine leaves of a file, from an offset on, and how
+	// often the file was replaced as a whole.
+	Durable(id env.NodeID, file string, from int) (b []byte, replaced int)
 	// Now is the run's own time. Deadline is when everything must have come to an end.
 	Now() env.Time
 	Deadline() env.Time
@@ -102,6 +105,12 @@ type Witness interface {
 	Sent(x *env.Exchange)
 	Arrived(x *env.Exchange)
 	Exchanged(x *env.Exchange)
+}
+
+// Overhearer is a System that is shown every message that a node sends and that has no answer. It
+// changes nothing; what it keeps it copies.
+type Overhearer interface {
+	Overheard(from env.NodeID, m env.Message)
 }
 
 // Client is an application with its driver and one session. It carries out one operation at a time.

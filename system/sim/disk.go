@@ -25,10 +25,12 @@ type disk struct {
 }
 
 // file is a file's content, kept as it was written, piece by piece: files grow by many appends and
-// are seldom read. Of its size, the first synced bytes are durable.
+// are seldom read. Of its size, the first synced bytes are durable. Replaced counts how often it was
+// replaced as a whole.
 type file struct {
 	pieces       [][]byte
 	size, synced int
+	replaced     int
 }
 
 func (f *file) append(p []byte) {
@@ -48,7 +50,9 @@ func (f *file) content() []byte {
 // cut keeps the first n bytes. What was not durable is not durable now either: the next crash may
 // take it, unless somebody syncs the file.
 func (f *file) cut(n int) {
-	*f = file{pieces: [][]byte{f.content()[:n:n]}, size: n, synced: min(f.synced, n)}
+	*f = file{
+		pieces: [][]byte{f.content()[:n:n]}, size: n, synced: min(f.synced, n), replaced: f.replaced,
+	}
 }
 
 type opKind uint8
@@ -211,7 +215,10 @@ func (d *disk) apply(op *diskOp) {
 	case opSync:
 		f.synced = f.size
 	case opReplace:
-		*f = file{pieces: [][]byte{op.data}, size: len(op.data), synced: len(op.data)}
+		size := len(op.data)
+		*f = file{
+			pieces: [][]byte{op.data}, size: size, synced: size, replaced: f.replaced + 1,
+		}
 	case opRead:
 		op.data = f.content()
 	}
@@ -272,6 +279,33 @@ func (d *disk) tear(name string, f *file) {
 		})
 		f.cut(f.synced + int(min(max(keep, 0), unsynced)))
 	}
+}
+
+// Durable is what every crash leaves of a file, from an offset on, and how often the file was
+// replaced as a whole; nil when there is no more. It is a look from outside.
+func (w *World) Durable(id env.NodeID, name string, from int) (b []byte, replaced int) {
+	f := w.machine(id).disk.files[name]
+	if f == nil {
+		return nil, 0
+	}
+	if from < f.synced {
+		b = f.tail(from)[:f.synced-from]
+	}
+	return b, f.replaced
+}
+
+// tail is the content from an offset on.
+func (f *file) tail(from int) (b []byte) {
+	i, at := len(f.pieces), f.size
+	for at > from {
+		i--
+		at -= len(f.pieces[i])
+	}
+	for _, p := range f.pieces[i:] {
+		b = append(b, p[max(0, from-at):]...)
+		at += len(p)
+	}
+	return b
 }
 
 // SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of

@@ -171,6 +171,9 @@ func (w *World) oneWay(from *machine, to env.NodeID, m env.Message) {
 	if target == nil {
 		return
 	}
+	if w.opts.OnOneWay != nil {
+		w.opts.OnOneWay(from.id, m)
+	}
 	p := w.network.packet()
 	p.kind, p.message = oneWay, m
 	w.post(p, w.link(from, target).channel(w.network.class(m), false))

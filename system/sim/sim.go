@@ -42,6 +42,8 @@ type Options struct {
 	// Witness, when set, is shown every exchange, and has the node emit what is worth an event. It
 	// must not keep the pointer.
 	Witness func(n env.Node, x *env.Exchange)
+	// OnOneWay, when set, is shown every message that sets out and that nobody answers.
+	OnOneWay func(from env.NodeID, m env.Message)
 	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class
 	// "message".
 	Classify func(env.Message) string
