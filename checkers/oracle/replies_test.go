@@ -38,6 +38,14 @@ func TestSeenFromOutside(t *testing.T) {
 			func(o *Oracle) { o.ToldOtherTable("config.0", "test.docs", "it is older") },
 			lastingRule, otherTable,
 		},
+		"an entry that a crash may take": {
+			func(o *Oracle) { o.AcknowledgedUnkept("a.1", "its disk does not keep entry 3") },
+			keptRule, acknowledgedUnkept,
+		},
+		"committed on one disk": {
+			func(o *Oracle) { o.AnnouncedUnkept("a.0", "entry 3 is on 1 of 3 disks") },
+			keptRule, announcedUnkept,
+		},
 		"a write in the log is refused": {
 			func(o *Oracle) {
 				o.RefusedWritten("a.0", "Update", "test.docs", "NotWritablePrimary", 7)

@@ -325,8 +325,8 @@ func statusText(violation string) string {
 	return "no, because of " + violation
 }
 
-// weigh takes what a shard says, until something is chosen; one that says something else than before
-// leaves it open which the round goes by.
+// weigh takes what a shard says, until something is chosen; one that says something else than
+// before leaves it open which the round goes by.
 func (now *openRound) weigh(e *trace.Event) {
 	if now.entered > 0 {
 		return

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/disks"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -14,7 +15,6 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 )
@@ -40,7 +40,7 @@ type cluster struct {
 	queries map[string]asking
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
-	disks        disks
+	disks        *disks.Disks
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -79,9 +79,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		queries:  map[string]asking{},
 
 		balanceViews: map[string]balanceView{},
-		disks: disks{
-			durable: map[env.NodeID]*replset.Durable{}, announced: map[string]uint64{},
-		},
+		disks:        disks.New(setup.World.Durable),
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))

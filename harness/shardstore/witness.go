@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -163,4 +164,19 @@ func isRouter(id env.NodeID) bool { return strings.HasPrefix(string(id), "router
 func keeps(req *command.Find) bool {
 	return req.Place.Versioned && req.Concern != command.Available &&
 		req.Concern != command.Snapshot
+}
+
+// Overheard judges a message between members of a replica set.
+func (c *cluster) Overheard(from env.NodeID, message env.Message) {
+	r, ok := message.(*replset.Raft)
+	m := c.Member(from)
+	if !ok || m == nil {
+		return
+	}
+	if lacking := c.disks.Acknowledged(from, m, r); lacking != "" {
+		c.oracle.AcknowledgedUnkept(string(from), lacking)
+	}
+	if lacking := c.disks.Announced(m, r, c.Topology().MembersOf(m.Name())); lacking != "" {
+		c.oracle.AnnouncedUnkept(string(from), lacking)
+	}
 }

@@ -25,8 +25,8 @@ type disk struct {
 }
 
 // file is a file's content, kept as it was written, piece by piece: files grow by many appends and
-// are seldom read. Of its size, the first synced bytes are durable. Replaced counts how often it was
-// replaced as a whole.
+// are seldom read. Of its size, the first synced bytes are durable; replaced counts how often it
+// was replaced as a whole.
 type file struct {
 	pieces       [][]byte
 	size, synced int

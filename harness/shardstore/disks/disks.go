@@ -1,0 +1,73 @@
+// Package disks judges what members of replica sets promise by what their disks keep.
+//
+// Promise: it reads the disks from outside, and asks no member what it has written.
+//
+// Refusal: it does not say what a crash would have done; whoever promises too much is reported
+// whether or not the machine ever fails.
+package disks
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/replset"
+)
+
+// Rule: a member acknowledges an entry, or votes, when its disk keeps that whatever happens to its
+// machine; a primary announces as committed what a majority of the disks of its set keep.
+
+// Disks are what is known of the disks of a cluster, and up to where primaries have announced what
+// is committed.
+type Disks struct {
+	read      func(id env.NodeID, file string, from int) (b []byte, replaced int)
+	durable   map[env.NodeID]*replset.Durable
+	announced map[string]uint64 // by replica set
+}
+
+// New has the disks read that way: what of a file is durable, from an offset on, and how often the
+// file was replaced as a whole.
+func New(read func(id env.NodeID, file string, from int) (b []byte, replaced int)) *Disks {
+	return &Disks{
+		read: read, durable: map[env.NodeID]*replset.Durable{}, announced: map[string]uint64{},
+	}
+}
+
+// Acknowledged says what a member acknowledges by a message although its disk does not keep it; ""
+// when there is nothing.
+func (d *Disks) Acknowledged(id env.NodeID, m *replset.Member, r *replset.Raft) string {
+	if !r.Acknowledges() {
+		return ""
+	}
+	return m.Unkept(r, d.of(id))
+}
+
+// Announced says what a primary announces as committed although too few of its set's disks keep it;
+// "" when there is nothing, or it was announced before.
+func (d *Disks) Announced(m *replset.Member, r *replset.Raft, set []env.NodeID) string {
+	at, says := m.Announced(r)
+	if !says || !m.Leading() || at.Index <= d.announced[m.Name()] {
+		return ""
+	}
+	d.announced[m.Name()] = at.Index
+	keep := 0
+	for _, id := range set {
+		if d.of(id).Has(at) {
+			keep++
+		}
+	}
+	if keep > len(set)/2 {
+		return ""
+	}
+	return fmt.Sprintf("entry %d of term %d is on %d of %d disks", at.Index, at.Term, keep, len(set))
+}
+
+// of is what a member's disk keeps now.
+func (d *Disks) of(id env.NodeID) *replset.Durable {
+	known := d.durable[id]
+	if known == nil {
+		known = &replset.Durable{}
+		d.durable[id] = known
+	}
+	known.Read(func(file string, from int) ([]byte, int) { return d.read(id, file, from) })
+	return known
+}
