@@ -22,7 +22,8 @@ const (
 )
 
 // DrawStreams plans readers: some ask often and for little, some go back behind what they have been
-// delivered.
+// delivered, and some look but seldom and resume every time where they were: much may have become
+// of their collection meanwhile.
 func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 	streams := make([]scenario.Stream, p.Count)
 	for i := range streams {
@@ -35,6 +36,9 @@ func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 			Batch:  []int{0, 0, 20, 5}[pick("batch", 4)],
 			Resume: []int{0, 2, 4, 8}[pick("resume", 4)],
 			Back:   []int{0, 1, 5, 30}[pick("back", 4)],
+		}
+		if pick("seldom", 6) == 0 {
+			streams[i].Poll, streams[i].Resume = 400*time.Millisecond, 1
 		}
 	}
 	return streams

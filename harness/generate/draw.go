@@ -93,6 +93,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	askTwice(s, d, size)
 	moveTargets(s, d)
 	describeRenamed(s, d)
+	returnRenamed(s, d.Fork(0x8d))
 	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,6 +20,9 @@ const (
 	// describedShare is how many percent of the renames are of a collection that operators have
 	// said something about, which its new name must keep.
 	describedShare = 40
+	// returnedShare is how many percent of the renames of a sharded collection are undone soon
+	// after, while a range has come back that was given away just before.
+	returnedShare = 20
 )
 
 // moveTargets has a range of a collection move that a rename is about to replace.
@@ -66,11 +70,48 @@ func describeRenamed(s *scenario.Scenario, d keyed.Source) {
 	}
 }
 
+// returnRenamed has a range leave its shard before a rename and come back after it, and the
+// collection get its old name back: the shard may still have to delete what it gave away.
+func returnRenamed(s *scenario.Scenario, d keyed.Source) {
+	moved := false
+	for op, who := range renames(s) {
+		c := sharded(s, op.NS)
+		if c == nil || s.Topology.Shards < 2 || !d.Chance(who+"/returned", returnedShare) {
+			continue
+		}
+		after := func(what string, least, most int) time.Duration {
+			ms := least + d.IntN(who+"/"+what, most-least)
+			return max(0, op.At+time.Duration(ms)*time.Millisecond)
+		}
+		home, hi := d.IntN(who+"/home", s.Topology.Shards), int64(scenario.MaxKey)
+		away := (home + 1 + d.IntN(who+"/away", s.Topology.Shards-1)) % s.Topology.Shards
+		if len(c.Bounds) > 0 {
+			hi = c.Bounds[0]
+		}
+		for _, m := range []scenario.Migration{
+			{NS: op.NS, To: home, At: after("gets", -400, -200)},
+			{NS: op.NS, To: away, At: after("leaves", -120, -10)},
+			{NS: op.Into, To: home, At: after("comes back", 0, 80)},
+		} {
+			m.ID, m.Min, m.Max = nextMigration(s), scenario.MinKey, hi
+			s.Migrations = append(s.Migrations, m)
+		}
+		s.Ops = append(s.Ops, scenario.Op{
+			ID: len(s.Ops) + 1, Client: d.IntN(who+"/client", s.Topology.Clients), Kind: scenario.Rename,
+			NS: op.Into, Into: op.NS, DropTarget: true, At: after("back", 60, 400),
+		})
+		moved = true
+	}
+	if moved {
+		deleteLate(d, s)
+		slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+	}
+}
+
 // renames are the operations that rename a collection, each with the key of what is drawn for it.
-func renames(s *scenario.Scenario) iter.Seq2[*scenario.Op, string] {
-	return func(yield func(*scenario.Op, string) bool) {
-		for i := range s.Ops {
-			op := &s.Ops[i]
+func renames(s *scenario.Scenario) iter.Seq2[scenario.Op, string] {
+	return func(yield func(scenario.Op, string) bool) {
+		for _, op := range s.Ops {
 			if op.Kind == scenario.Rename && !yield(op, fmt.Sprintf("rename/%d", op.ID)) {
 				return
 			}
