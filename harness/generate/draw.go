@@ -126,6 +126,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 // combineFaults adds faults that do harm only together, or with what the scenario does at the time.
 func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	delayOrders(s, d.Fork(0x7c), p)
+	delayRequests(s, d.Fork(0x8e), p)
 	failPrimaries(d.Fork(0x8a), s, p)
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)

@@ -11,9 +11,43 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// lateOrderShare is how many percent of the removals that are followed by an addition have an order
-// to the shard that comes once more when it has joined again.
-const lateOrderShare = 35
+const (
+	// lateOrderShare is how many percent of the removals that are followed by an addition have an
+	// order to the shard that comes once more when it has joined again.
+	lateOrderShare = 35
+	// lateRequestShare is how many percent of the operations on whole collections have a copy of
+	// their request that comes when others have been carried out.
+	lateRequestShare = 12
+)
+
+// requested are the requests of operations on whole collections.
+var requested = map[scenario.OpKind]string{
+	scenario.Drop: "DropCollection", scenario.Rename: "RenameCollection",
+	scenario.Create: "ShardCollection", scenario.Shard: "ShardCollection",
+	scenario.CreateIndex: "CreateIndex", scenario.DropIndex: "DropIndex",
+}
+
+// delayRequests has copies of requests for operations on whole collections come late, in scenarios
+// that may have faults of any kind: what was refused then might be carried out now.
+func delayRequests(s *scenario.Scenario, own keyed.Source, p Profile) {
+	if p.size.faults == 0 || p.one {
+		return
+	}
+	for _, op := range s.Ops {
+		who, class := fmt.Sprintf("late request/%d", op.ID), requested[op.Kind]
+		if class == "" || !own.Chance(who, lateRequestShare) {
+			continue
+		}
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "duplicate", Target: "router.*>config.*",
+			When: scenario.Trigger{At: max(0, op.At-time.Millisecond)},
+			Args: []scenario.Setting{
+				{Name: "messages", Value: class}, {Name: "copy", Value: "held"},
+			},
+			For: time.Duration(40+own.IntN(who+"/for", 500)) * time.Millisecond,
+		})
+	}
+}
 
 // delayOrders has a copy of an order to leave come when the shard has joined again, in scenarios
 // that may have faults of any kind.
