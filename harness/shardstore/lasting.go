@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,14 +43,26 @@ func (c *cluster) Sent(x *env.Exchange) {
 	if lacking := h.LacksEntry("it wrote", x.Wrote); lacking != "" && restsOnRecord(asked.Body) {
 		c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 	}
-	switch req := asked.Body.(type) {
-	case *command.ShardsvrMoveRange:
-		c.oracle.PassesOn(req.MigrationOf)
-	case *command.CommitChunkMigration:
-		if lacking := unannounced(m, req); lacking != "" {
-			c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
-		}
+	if lacking := c.lacksForSuccessor(m, asked.Body); lacking != "" {
+		c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 	}
+	if req, ok := asked.Body.(*command.ShardsvrMoveRange); ok {
+		c.oracle.PassesOn(req.MigrationOf)
+	}
+}
+
+// lacksForSuccessor says what a donor should have on record when it sends a request, so that its
+// successor goes on from there, and no majority of its set has.
+func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string {
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	switch req := asked.(type) {
+	case *command.CommitChunkMigration:
+		return cmp.Or(unannounced(m, req),
+			h.LacksForCommit(req.Migration, protocolOf(c.scenario).CoordinatesMigrations()))
+	case *command.RangeTaskOp:
+		return h.LacksForTaskOp(req)
+	}
+	return ""
 }
 
 // unannounced says why change streams may never hear of a shard that gets its first chunk: the

@@ -76,3 +76,37 @@ func (h *Log) lacksTaskOp(req *command.RangeTaskOp) string {
 	}
 	return ""
 }
+
+// LacksForCommit says what a donor's successor will look for on record and not find when the config
+// server is asked to commit now: the migration, and the deletion of the range that waits for its
+// outcome (protocol 9.1); in 4.2, which has no such records, that a commit is in progress (protocol
+// 2.2).
+func (h *Log) LacksForCommit(migrationID string, records bool) string {
+	switch task, _ := rangedel.Decode(h.document(rangedel.Namespace, migrationID)); {
+	case !records && h.commits() == 0:
+		return "it has no commit in progress on record"
+	case !records:
+	case h.document(migration.CoordinatorsNS, migrationID) == nil:
+		return fmt.Sprintf("it does not have migration %s on record", migrationID)
+	case !task.Pending:
+		return fmt.Sprintf("no deletion waits for the outcome of migration %s", migrationID)
+	}
+	return ""
+}
+
+// LacksForTaskOp says what a donor's successor would not find on record when the recipient is to give
+// up the deletion of the range now: that the migration was committed (protocol 9.1).
+func (h *Log) LacksForTaskOp(req *command.RangeTaskOp) string {
+	decision, _ := h.document(migration.CoordinatorsNS, req.Migration).Lookup("decision").
+		StringValueOK()
+	if req.Op != "delete" || migration.Decision(decision) == migration.Committed {
+		return ""
+	}
+	return fmt.Sprintf("the decision of migration %s on record is %q", req.Migration, decision)
+}
+
+// commits is how many commits are in progress by the record of 4.2.
+func (h *Log) commits() int64 {
+	n, _ := h.document(shard.VersionNS, "minOpTimeRecovery").Lookup("minOpTimeUpdaters").AsInt64OK()
+	return n
+}

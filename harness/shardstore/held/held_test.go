@@ -119,3 +119,55 @@ func TestLacked(t *testing.T) {
 		})
 	}
 }
+
+// TestLacksForSuccessor: before a commit, and before the recipient gives up its deletion, a majority
+// of the donor has what its successor goes by.
+func TestLacksForSuccessor(t *testing.T) {
+	record := func(in, id string, fields bson.D) oplog.Op {
+		raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: id}}, fields...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oplog.Op{Kind: oplog.Insert, NS: in, ID: string(key.String(id)), Doc: raw}
+	}
+	counted := func(n int) oplog.Op {
+		return record(shard.VersionNS, "minOpTimeRecovery", bson.D{{Key: "minOpTimeUpdaters", Value: n}})
+	}
+	begun := record(migration.CoordinatorsNS, "m", nil)
+	decided := record(migration.CoordinatorsNS, "m", bson.D{{Key: "decision", Value: "committed"}})
+	waits := record(rangedel.Namespace, "m", bson.D{{Key: "pending", Value: true}})
+	commit := func(records bool) func(*Log) string {
+		return func(h *Log) string { return h.LacksForCommit("m", records) }
+	}
+	taskOp := func(op string) func(*Log) string {
+		return func(h *Log) string {
+			return h.LacksForTaskOp(&command.RangeTaskOp{Migration: "m", Op: op})
+		}
+	}
+	for name, c := range map[string]struct {
+		lacks   func(*Log) string
+		has     []oplog.Op
+		lacking string
+	}{
+		"commit":                       {commit(true), []oplog.Op{begun, waits}, ""},
+		"commit without a record":      {commit(true), []oplog.Op{waits}, "does not have migration m"},
+		"commit without a deletion":    {commit(true), []oplog.Op{begun}, "no deletion waits"},
+		"commit of 4.2":                {commit(false), []oplog.Op{counted(1)}, ""},
+		"commit of 4.2, uncounted":     {commit(false), []oplog.Op{counted(0)}, "no commit in progress"},
+		"commit of 4.2, never counted": {commit(false), nil, "no commit in progress"},
+		"decided":                      {taskOp("delete"), []oplog.Op{decided}, ""},
+		"undecided":                    {taskOp("delete"), []oplog.Op{begun}, `on record is ""`},
+		"a question":                   {taskOp("orphans"), []oplog.Op{begun}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &Log{store.New(), 1}
+			if err := h.Store.Apply(1, c.has); err != nil {
+				t.Fatal(err)
+			}
+			if lacking := c.lacks(h); lacking == "" != (c.lacking == "") ||
+				!strings.Contains(lacking, c.lacking) {
+				t.Errorf("%q, not %q", lacking, c.lacking)
+			}
+		})
+	}
+}
