@@ -90,6 +90,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 {
 		addQuestions(d, s, size)
 	}
+	gather(d.Fork(0x8f), s)
 	askTwice(s, d, size)
 	moveTargets(s, d)
 	describeRenamed(s, d)

@@ -1,0 +1,47 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+const (
+	// burstShare is how many percent of the seeds have operations that come together when ranges
+	// move, meetShare how many percent of the migrations of these meet such a burst.
+	burstShare, meetShare = 30, 60
+	// burstBefore and burstAfter are from when to when operations wait for, or hurry to, a migration.
+	burstBefore, burstAfter = 80 * time.Millisecond, 160 * time.Millisecond
+	// burstLead and burst are how long before the migration is requested they begin, and how long
+	// they go on: about as long as it takes.
+	burstLead, burst = 5 * time.Millisecond, 45 * time.Millisecond
+)
+
+// gather has operations come together while a range moves: a document is then written between its
+// copy and the commit, often more than once, and the changes are more than one batch. Nothing is
+// added.
+func gather(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("bursts", burstShare) {
+		return
+	}
+	for _, m := range s.Migrations {
+		who := fmt.Sprintf("migration/%d", m.ID)
+		if !own.Chance(who+"/meets", meetShare) {
+			continue
+		}
+		for i := range s.Ops {
+			op := &s.Ops[i]
+			if op.NS != m.NS || op.Kind.Whole() || op.At < m.At-burstBefore ||
+				op.At > m.At+burstAfter {
+				continue
+			}
+			into := own.IntN(fmt.Sprintf("%s/%d", who, op.ID), int(burst))
+			op.At = max(0, m.At-burstLead+time.Duration(into))
+		}
+	}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
