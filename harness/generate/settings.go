@@ -43,7 +43,7 @@ var settingKnobs = []knob{
 	{"chunkSizeBytes", []string{"134217728", "134217728", "134217728", "200"}},
 	{"maxCatchUpPercentageBeforeBlockingWrites", []string{"10", "0", "50", "100"}},
 	{"moveChunkCatchUpMaxWaitMillis", []string{"5s", "1s", "20s", "60ms"}},
-	{"steadyPollMillis", []string{"1ms", "3ms", "10ms"}},
+	{"steadyPollMillis", []string{"1ms", "3ms", "10ms", "40ms"}},
 	{"recvChunkStatusWaitMillis", []string{"10ms", "50ms", "1s"}},
 	{"sessionModsWaitMillis", []string{"2ms", "20ms", "200ms", "1s"}},
 	{"migrationRetryBackoffMillis", []string{"5ms", "50ms", "300ms"}},
