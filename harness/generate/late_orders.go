@@ -15,6 +15,9 @@ const (
 	// lateOrderShare is how many percent of the removals that are followed by an addition have an
 	// order to the shard that comes once more when it has joined again.
 	lateOrderShare = 35
+	// lateJoinShare is how many percent of the additions have an order to join that comes once more
+	// when the shard has long joined, and may have been given something.
+	lateJoinShare = 35
 	// lateRequestShare is how many percent of the operations on whole collections have a copy of
 	// their request that comes when others have been carried out.
 	lateRequestShare = 12
@@ -49,14 +52,32 @@ func delayRequests(s *scenario.Scenario, own keyed.Source, p Profile) {
 	}
 }
 
-// delayOrders has a copy of an order to leave come when the shard has joined again, in scenarios
-// that may have faults of any kind.
+// lateJoin has a copy of the order to join come late.
+func lateJoin(
+	s *scenario.Scenario, c scenario.Command, own keyed.Source, who string,
+) scenario.Fault {
+	return scenario.Fault{
+		ID: len(s.Faults) + 1, Kind: "duplicate", When: scenario.Trigger{At: c.At},
+		Target: "config.*>" + c.Name + ".*",
+		Args: []scenario.Setting{
+			{Name: "messages", Value: "ShardsvrJoinCluster"}, {Name: "copy", Value: "held"},
+		},
+		For: time.Duration(60+own.IntN(who+"/join/for", 900)) * time.Millisecond,
+	}
+}
+
+// delayOrders has a copy of an order to leave come when the shard has joined again, and copies of
+// orders to join when that has long been done, in scenarios that may have faults of any kind.
 func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 	if p.size.faults == 0 || p.one {
 		return
 	}
 	for i, c := range s.Commands {
 		who := fmt.Sprintf("late order/%d", i)
+		if c.Do == commandkind.AddShard && own.Chance(who+"/join", lateJoinShare) {
+			s.Faults = append(s.Faults, lateJoin(s, c, own, who))
+			continue
+		}
 		again := slices.ContainsFunc(s.Commands[i:], func(later scenario.Command) bool {
 			return later.Do == commandkind.AddShard && later.Name == c.Name
 		})
