@@ -1,6 +1,7 @@
 package balance
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -43,6 +44,31 @@ func (r *Round) judgeFragments(
 	}
 	if len(chosen) > 0 {
 		return chosen[0].show(show) + " moves, and what had to come was nothing"
+	}
+	return ""
+}
+
+// Unfinished says why the defragmentation of a collection is not over: what there is to be joined, or
+// to be moved for that once shards are free, or a size that has to be known for that; "" when it is.
+func (r *Round) Unfinished(ns string, show func(string) string) string {
+	c := r.collection(ns)
+	if c == nil {
+		return ""
+	}
+	all := c.fragments()
+	for i, f := range all {
+		to, found := r.mate(c, all, i, taken{})
+		switch {
+		case f.chunks > 1:
+			return fmt.Sprintf("%s has %d chunks to join from %s on",
+				f.first.Shard, f.chunks, show(f.first.Min))
+		case !f.sized:
+			return fmt.Sprintf("%s has not said how large the chunk at %s is",
+				f.first.Shard, show(f.first.Min))
+		case found:
+			return Choice{ns, f.first.Min, f.first.Max, f.first.Shard, to}.show(show) +
+				" has still to move"
+		}
 	}
 	return ""
 }

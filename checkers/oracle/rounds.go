@@ -141,6 +141,8 @@ func (r *rounds) judge(e *trace.Event) {
 		}
 	case trace.BalancerRound:
 		r.turn(e)
+	case trace.EntryChanged:
+		r.judgeDefragmented(e)
 	case trace.BalancerChose:
 		r.choose(e)
 	case trace.BalancerDone:
@@ -324,6 +326,22 @@ func (r *rounds) judgeRound() {
 			"nothing was changed from when it began until it chose, and no fault hit it",
 		}, now.as(now.states[0]).AsIf(all, r.show), now.as(now.states[0]).Describe(r.show)),
 	}, now.step)
+}
+
+// judgeDefragmented judges that a collection is given back to the regular policy: by then it has as
+// few chunks as defragmentation can make of it.
+func (r *rounds) judgeDefragmented(e *trace.Event) {
+	now := r.now
+	if e.Why() != "defragmented" || now == nil || now.disturbed || len(now.states) != 1 {
+		return
+	}
+	if left := now.as(now.states[0]).Unfinished(e.NS, r.show); left != "" {
+		r.report(policyRule, verdict.Violation{
+			Signature: notOfPolicy, NS: e.NS,
+			Broke:   fmt.Sprintf("%s counts as defragmented, and %s", e.NS, left),
+			Because: []string{"nothing was changed from when the round began, and no fault hit it"},
+		}, now.step)
+	}
 }
 
 // choices are those of the round: what it has asked for, and what waits to be asked for, since a
