@@ -236,6 +236,48 @@ func TestChunkSizes(t *testing.T) {
 	}
 }
 
+// TestUnfinished: a collection is defragmented when nothing can be joined, here or after a move, and
+// all sizes are known.
+func TestUnfinished(t *testing.T) {
+	chunk := func(min, max, shard string) balance.Chunk {
+		return balance.Chunk{Min: min, Max: max, Shard: shard}
+	}
+	for name, c := range map[string]struct {
+		chunks []balance.Chunk
+		sizes  map[string]int64
+		want   string
+	}{
+		"big ones": {
+			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "y")},
+			map[string]int64{"a": 90, "m": 80}, "",
+		},
+		"neighbours on one shard": {
+			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "x")},
+			map[string]int64{"a": 90, "m": 80}, "x has 2 chunks to join from a on",
+		},
+		"of an unknown size": {
+			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "y")},
+			map[string]int64{"a": 90}, "y has not said how large the chunk at m is",
+		},
+		"a small one beside another": {
+			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "y")},
+			map[string]int64{"a": 10, "m": 80}, "[a, m) of test.docs from x to y has still to move",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := balance.Round{
+				Shards: []balance.Shard{{Name: "x", Busy: true}, {Name: "y"}},
+				Collections: []balance.Collection{{
+					NS: "test.docs", Chunks: c.chunks, Sizes: c.sizes, ChunkBytes: 100,
+				}},
+			}
+			if got := r.Unfinished("test.docs", func(k string) string { return k }); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // TestCuts: chunks are cut at the boundaries of zones, unless nothing may move, and where the
 // collection has to have bounds at any rate.
 func TestCuts(t *testing.T) {
