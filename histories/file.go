@@ -119,10 +119,11 @@ func Write[T Record](w io.Writer, h Header, records []T) error {
 // file can be unpacked, edited and read again.
 type Reader[T Record] struct {
 	Header Header
+	// Most is how many bytes there may be, unpacked; 0 for any.
+	Most int64
 
 	file    string
 	lines   *bufio.Reader
-	most    int64 // how many bytes there may be, unpacked; 0 for any
 	bytes   int64
 	long    []byte // a line that does not fit into the buffer of lines
 	ops     opDecoder
@@ -195,8 +196,8 @@ func (r *Reader[T]) next() ([]byte, error) {
 	case len(text) > longestLine:
 		return nil, r.refuse(fmt.Sprintf("the line has more than %d bytes", longestLine),
 			"divide what it records into several operations")
-	case r.most > 0 && r.bytes > r.most:
-		return nil, r.refuse(fmt.Sprintf("the file has more than %d bytes, unpacked", r.most),
+	case r.Most > 0 && r.bytes > r.Most:
+		return nil, r.refuse(fmt.Sprintf("the file has more than %d bytes, unpacked", r.Most),
 			"allow more if you trust it, or record less")
 	case err == nil || err == io.EOF && len(text) > 0:
 		return text, nil
@@ -317,7 +318,7 @@ func ReadSized[T Record](file string, r io.Reader, extent Extent) (Header, []T, 
 	if err != nil {
 		return Header{}, nil, err
 	}
-	reader.most = extent.Most
+	reader.Most = extent.Most
 	var records []T
 	for {
 		if len(records) == cap(records) {
