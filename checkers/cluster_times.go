@@ -178,8 +178,9 @@ func (c *clusterTimes) allRemoved(v view) bool {
 		return true
 	}
 	s := span{past.lo, v.to, past.call, c.ops.Op(v.op).Return}
-	for _, i := range v.line.removalsBefore(c.ops, s.returned) {
-		w := &v.line.writes[i]
+	removals := v.line.removalsBefore(c.ops, s.returned)
+	for i := len(removals) - 1; i >= 0; i-- {
+		w := &v.line.writes[removals[i]]
 		call, returned := c.lasted(w)
 		if s.timed(w.lo, w.hi) && s.between(call, returned) {
 			return true

@@ -39,11 +39,11 @@ func (c *clusterTimes) judgeReadTime(i int) {
 }
 
 func (c *clusterTimes) checkReadTime(v view) {
-	why := "the read saw no state from before " + moment(v.from)
+	why := func() string { return "the read saw no state from before " + moment(v.from) }
 	if newer := c.newer(v); newer != nil {
-		c.reads.Add(c.contradicts(readReplaced, v, why, newer))
+		c.reads.Add(c.contradicts(readReplaced, v, why(), newer))
 	}
 	if there := c.missing(v); there != nil {
-		c.reads.Add(c.contradicts(readMissing, v, why, there))
+		c.reads.Add(c.contradicts(readMissing, v, why(), there))
 	}
 }

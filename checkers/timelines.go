@@ -162,13 +162,13 @@ func (t *timeline) arrange(ops *compact.History) {
 
 func callOf(ops *compact.History, w *stamped) uint64 { return ops.Op(int(w.op)).Call }
 
-// removalsBefore calls each, with the latest first, for the removals that were called by then.
-func (t *timeline) removalsBefore(ops *compact.History, by uint64) func(func(int, int32) bool) {
+// removalsBefore are the removals that were called by then, the latest last.
+func (t *timeline) removalsBefore(ops *compact.History, by uint64) []int32 {
 	n, _ := slices.BinarySearchFunc(t.removals, by, func(i int32, by uint64) int {
 		if callOf(ops, &t.writes[i]) <= by {
 			return -1
 		}
 		return 1
 	})
-	return slices.Backward(t.removals[:n])
+	return t.removals[:n]
 }

@@ -13,8 +13,10 @@ type Text uint32
 // pages without a pointer to each, and the table that finds them holds numbers.
 type Texts struct {
 	pages [][]byte
-	// at is where each text stands, but for the empty one: the page above, the offset below.
-	at []uint64
+	// places is where each text stands, but for the empty one, so many in a list: the page above,
+	// the offset below.
+	places [][]uint64
+	count  int
 	// slots are open addresses by hash.
 	slots []slot
 }
@@ -25,19 +27,20 @@ type slot struct {
 }
 
 const (
-	pageSize   = 1 << 16
-	offsetBits = 32
+	pageSize     = 1 << 14
+	placesOfList = 1 << 10
+	offsetBits   = 32
 )
 
 // Len is above the number of every text.
-func (t *Texts) Len() int { return len(t.at) + 1 }
+func (t *Texts) Len() int { return t.count + 1 }
 
 // Of is the number of a text.
 func (t *Texts) Of(text string) Text {
 	if text == "" {
 		return 0
 	}
-	if 4*len(t.at) >= 3*len(t.slots) {
+	if 4*t.count >= 3*len(t.slots) {
 		t.grow()
 	}
 	hash := hashOf(text)
@@ -45,7 +48,7 @@ func (t *Texts) Of(text string) Text {
 		switch s := &t.slots[at]; {
 		case s.text == 0:
 			t.keep(text)
-			*s = slot{hash, Text(len(t.at))}
+			*s = slot{hash, Text(t.count)}
 			return s.text
 		case s.hash == hash && string(t.bytes(s.text)) == text:
 			return s.text
@@ -60,7 +63,7 @@ func (t *Texts) bytes(n Text) []byte {
 	if n == 0 {
 		return nil
 	}
-	at := t.at[n-1]
+	at := t.places[(n-1)/placesOfList][(n-1)%placesOfList]
 	page := t.pages[at>>offsetBits][uint32(at):]
 	size, digits := binary.Uvarint(page)
 	return page[digits:][:size]
@@ -75,7 +78,12 @@ func (t *Texts) keep(text string) {
 		last++
 	}
 	page := t.pages[last]
-	t.at = append(t.at, uint64(last)<<offsetBits|uint64(len(page)))
+	if t.count%placesOfList == 0 {
+		t.places = append(t.places, make([]uint64, 0, placesOfList))
+	}
+	list := &t.places[len(t.places)-1]
+	*list = append(*list, uint64(last)<<offsetBits|uint64(len(page)))
+	t.count++
 	t.pages[last] = append(binary.AppendUvarint(page, uint64(len(text))), text...)
 }
 
