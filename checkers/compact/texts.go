@@ -6,17 +6,16 @@ import (
 	"github.com/shardproof/shardproof/histories/keyed"
 )
 
-// Text is a text of a history, by number; 0 is the empty one. Equal texts have equal numbers.
+// Text is a text of a history, by number; 0 is the empty one. Equal texts have equal numbers, and
+// texts that were new at about the same time have numbers that lie close together.
 type Text uint32
 
 // Texts are the texts of a history. A history of ten million writes has as many, so they stand in
-// pages without a pointer to each, and the table that finds them holds numbers.
+// pages without a pointer to each: the number says where.
 type Texts struct {
+	// pages hold texts with their lengths; each begins at a multiple of unit.
 	pages [][]byte
-	// places is where each text stands, but for the empty one, so many in a list: the page above,
-	// the offset below.
-	places [][]uint64
-	count  int
+	count int
 	// slots are open addresses by hash.
 	slots []slot
 }
@@ -27,13 +26,18 @@ type slot struct {
 }
 
 const (
-	pageSize     = 1 << 14
-	placesOfList = 1 << 10
-	offsetBits   = 32
+	unit        = 8
+	unitsOfPage = 1 << 13
 )
 
 // Len is above the number of every text.
-func (t *Texts) Len() int { return t.count + 1 }
+func (t *Texts) Len() int {
+	last := len(t.pages) - 1
+	if last < 0 {
+		return 1
+	}
+	return last*unitsOfPage + max(1, len(t.pages[last])/unit)
+}
 
 // Of is the number of a text.
 func (t *Texts) Of(text string) Text {
@@ -44,11 +48,10 @@ func (t *Texts) Of(text string) Text {
 		t.grow()
 	}
 	hash := hashOf(text)
-	for at := t.first(hash); ; at = (at + 1) % len(t.slots) {
+	for at := t.first(hash); ; at = (at + 1) & (len(t.slots) - 1) {
 		switch s := &t.slots[at]; {
 		case s.text == 0:
-			t.keep(text)
-			*s = slot{hash, Text(t.count)}
+			*s = slot{hash, t.keep(text)}
 			return s.text
 		case s.hash == hash && string(t.bytes(s.text)) == text:
 			return s.text
@@ -57,34 +60,41 @@ func (t *Texts) Of(text string) Text {
 }
 
 // Text is what the number stands for.
-func (t *Texts) Text(n Text) string { return string(t.bytes(n)) }
+func (t *Texts) Text(n Text) string {
+	if n == 0 {
+		return ""
+	}
+	return string(t.bytes(n))
+}
 
 func (t *Texts) bytes(n Text) []byte {
-	if n == 0 {
-		return nil
+	page := t.pages[n/unitsOfPage][n%unitsOfPage*unit:]
+	if size := int(page[0]); size < 0x80 {
+		return page[1 : 1+size]
 	}
-	at := t.places[(n-1)/placesOfList][(n-1)%placesOfList]
-	page := t.pages[at>>offsetBits][uint32(at):]
 	size, digits := binary.Uvarint(page)
 	return page[digits:][:size]
 }
 
 // keep appends a text with its length, on a page of its own if need be.
-func (t *Texts) keep(text string) {
-	size := len(text) + binary.MaxVarintLen64
+func (t *Texts) keep(text string) Text {
 	last := len(t.pages) - 1
-	if last < 0 || cap(t.pages[last])-len(t.pages[last]) < size {
-		t.pages = append(t.pages, make([]byte, 0, max(pageSize, size)))
+	if last < 0 || len(t.pages[last])+len(text)+binary.MaxVarintLen64 > unit*unitsOfPage {
+		t.pages = append(t.pages, nil)
 		last++
 	}
 	page := t.pages[last]
-	if t.count%placesOfList == 0 {
-		t.places = append(t.places, make([]uint64, 0, placesOfList))
+	if last == 0 && len(page) == 0 {
+		page = make([]byte, unit) // 0 is the empty text
 	}
-	list := &t.places[len(t.places)-1]
-	*list = append(*list, uint64(last)<<offsetBits|uint64(len(page)))
+	n := Text(last*unitsOfPage + len(page)/unit)
+	page = append(binary.AppendUvarint(page, uint64(len(text))), text...)
+	for len(page)%unit != 0 {
+		page = append(page, 0)
+	}
+	t.pages[last] = page
 	t.count++
-	t.pages[last] = append(binary.AppendUvarint(page, uint64(len(text))), text...)
+	return n
 }
 
 // hashOf is the same in every process, so that nothing ever depends on the process.
@@ -117,7 +127,7 @@ func (t *Texts) grow() {
 		}
 		at := t.first(s.hash)
 		for t.slots[at].text != 0 {
-			at = (at + 1) % len(t.slots)
+			at = (at + 1) & (len(t.slots) - 1)
 		}
 		t.slots[at] = s
 	}
