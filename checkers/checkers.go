@@ -87,12 +87,15 @@ func Catalog() []Checker {
 // of operations must be unique, and written values unique for each key; a history that repeats
 // values is decided by search alone.
 func Check(ops []histories.Op, limits Limits) []Verdict {
-	return CheckCompact(compact.Of(ops), limits)
+	return CheckHistory(compact.Of(ops), limits)
 }
 
-// CheckCompact is Check of a history that was never a slice of operations, for which a long one has
-// no room.
-func CheckCompact(ops *compact.History, limits Limits) []Verdict {
+// History is a history that takes a sixth of the memory of its operations: of a long one, Add each
+// as it is read.
+type History = compact.History
+
+// CheckHistory is Check of a history that was added operation by operation.
+func CheckHistory(ops *History, limits Limits) []Verdict {
 	if limits.isZero() {
 		limits = StandardLimits()
 	}
@@ -126,9 +129,9 @@ func keysOf(ops *compact.History) keyed { return keyed{ops, linearize.Split(ops)
 // CheckFile is Check of a history file in any form that formats.Read reads, as runs and Jepsen's
 // tests leave it; an error says where the file is wrong and what to do.
 func CheckFile(path string, limits Limits) ([]Verdict, error) {
-	var ops compact.History
+	var ops History
 	if err := formats.Each(path, formats.Limits{}, ops.Add); err != nil {
 		return nil, err
 	}
-	return CheckCompact(&ops, limits), nil
+	return CheckHistory(&ops, limits), nil
 }

@@ -313,7 +313,9 @@ func value(a *linearize.KeyOp) linearize.ID {
 
 func (h keyed) state(k *linearize.Key, a *linearize.KeyOp) string { return h.named(k, value(a)) }
 
-func (h keyed) text(k *linearize.Key, id linearize.ID) string { return h.ops.Texts.Text(k.Names[id]) }
+func (h keyed) text(k *linearize.Key, id linearize.ID) string {
+	return h.ops.Texts.Text(k.Names[id])
+}
 
 func (h keyed) named(k *linearize.Key, id linearize.ID) string {
 	switch id {

@@ -90,8 +90,8 @@ type Key struct {
 	Key int64
 	// Acts are ordered by Call.
 	Acts []KeyOp
-	// Names are the identities as texts of the history; Writers the position in the history of the operation that
-	// was to write it, or NoWriter; Refused is true when that operation certainly failed.
+	// Names are the identities as texts of the history; Writers the position in it of the operation
+	// that was to write it, or NoWriter; Refused is true when that operation certainly failed.
 	Names   []compact.Text
 	Writers []int32
 	Refused []bool

@@ -428,3 +428,16 @@ func TestUnknownPushes(t *testing.T) {
 		t.Logf("%s: asked %d times at most", name, most)
 	}
 }
+
+// A scan whose client never learnt what became of it says nothing, though it is complete.
+func TestScanOfUnknownOutcome(t *testing.T) {
+	keys := Split(compact.Of([]histories.Op{
+		{ID: 1, NS: "t.c", Kind: "insert", Key: 1, Value: "a", Call: 1, Return: 2, Outcome: "ok",
+			Result: histories.Result{Applied: true}},
+		{ID: 2, NS: "t.c", Kind: "scan", To: 9, Call: 3, Return: 4, Outcome: "unknown",
+			Result: histories.Result{Complete: true}},
+	}))
+	if len(keys) != 1 || len(keys[0].Acts) != 1 {
+		t.Errorf("%+v", keys)
+	}
+}

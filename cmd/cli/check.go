@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/histories/formats"
@@ -138,7 +137,7 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 				folder, rundir.HistoryFile)
 		}
 	}
-	var ops compact.History
+	var ops checkers.History
 	err := formats.Each(file, formats.Limits{Bytes: limits.most, Stop: func() error {
 		if limit := limits.memoryReached(); limit != "" {
 			return fmt.Errorf("%w %s", errMemory, limit)
@@ -154,7 +153,7 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 		return 0, err
 	}
 	count := ops.Len() + len(ops.Watches)
-	verdicts := checkers.CheckCompact(&ops, limits.begin())
+	verdicts := checkers.CheckHistory(&ops, limits.begin())
 	worst := checkers.Worst(verdicts)
 	fmt.Fprintf(out, "%-9s %s   %s operations\n",
 		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(count)))
