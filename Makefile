@@ -15,7 +15,7 @@ ATTACK     ?= 1m
 FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories planted-replies driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation reach kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against bench-long lint demo gate soak sweeps race-sweep small-histories planted-replies driver-suite shells attack attack-known-bugs test-containers figures doc-commands mutation reach kills live-race live-bench live-fuzz live-nightly page-test page-shots fleet nightly build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -48,6 +48,10 @@ bench-table:
 ## bench-parts: processor time of a seed by part, from a profile, into docs/speed.md
 bench-parts:
 	$(GO) run ./ci/speed -parts -write
+
+## bench-long: what checking long histories costs, up to ten million operations, into docs/speed.md
+bench-long:
+	$(GO) run ./ci/longhistory -write
 
 ## bench-against: processor time of the same seeds on the commit BASE and on this tree, as a ratio
 bench-against:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Causal holds reads of a causal session to what the session has written and seen (K-CAUSAL).
@@ -60,14 +61,15 @@ func (h *history) judgeTimes() *clusterTimeVerdicts {
 
 func checkClusterTimes(h keyed) *clusterTimeVerdicts {
 	c := clusterTimes{
-		keyed: h, keys: map[timedKey]*timeline{}, need: map[int]uint64{}, removals: removals{},
+		keyed: h, need: map[int]uint64{}, removals: removals{},
 		causal: Causal.Begin(), snapshot: Snapshots.Begin(), reads: ReadTimes.Begin(),
 	}
 	if c.wanted() {
+		c.lines = timelines{of: map[timedKey]*timeline{}, owners: make([]owner, h.ops.Texts.Len())}
 		c.stamp()
-		c.sort()
+		c.lines.sort()
 		c.bound()
-		for i := range h.ops {
+		for i := range h.ops.Len() {
 			c.judge(i)
 		}
 	}
@@ -75,9 +77,13 @@ func checkClusterTimes(h keyed) *clusterTimeVerdicts {
 }
 
 func (c *clusterTimes) wanted() bool {
-	for i := range c.ops {
-		if op := &c.ops[i]; op.Causal || op.Concern == "snapshot" ||
-			op.Since > 0 && op.Concern != "available" {
+	for _, f := range c.ops.Forms() {
+		if f.Kind.Shape != opkind.Streams && (f.Causal || f.Concern == "snapshot") {
+			return true
+		}
+	}
+	for i := range c.ops.Len() {
+		if c.ops.Times(i).Since > 0 && c.formOf(i).Concern != "available" {
 			return true
 		}
 	}
@@ -87,35 +93,34 @@ func (c *clusterTimes) wanted() bool {
 // judge looks at an operation if it is a read with a promise, and then adds it to what its session
 // knows.
 func (c *clusterTimes) judge(i int) {
-	op := &c.ops[i]
-	if op.Outcome != histories.OK {
+	op := c.ops.Op(i)
+	form := c.ops.Form(op)
+	if form.Outcome != histories.OK {
 		return
 	}
 	need := c.need[op.Client]
-	reads := op.Kind.Of().Reads()
+	reads := form.Kind.Reads()
 	switch {
-	case op.Concern == "local":
+	case form.Concern == "local":
 		c.judgeReadTime(i)
 		return // may be rolled back
-	case op.Concern == "available":
+	case form.Concern == "available":
 		return
-	case reads && op.Concern == "":
+	case reads && form.Concern == "":
 		c.judgeReadTime(i)
-	case reads && op.Concern == "snapshot":
+	case reads && form.Concern == "snapshot":
 		c.judgeSnapshot(i, need)
-	case reads && op.Concern == "majority":
+	case reads && form.Concern == "majority":
 		c.judgeReadTime(i)
-		if op.Causal {
+		if form.Causal {
 			c.judgeCausal(i, need)
 		}
 	}
-	known := op.Time
+	known := c.ops.Times(i).Time
 	if reads {
 		c.each(i, 0, 0, func(v view) {
-			if t := c.keys[v.at]; t != nil && v.found {
-				if w, written := t.by[v.value]; written {
-					known = max(known, t.writes[w].lo)
-				}
+			if w := c.lines.writeOf(v.line, v.Value); w != nil && v.Found {
+				known = max(known, w.lo)
 			}
 		})
 	}
@@ -123,35 +128,35 @@ func (c *clusterTimes) judge(i int) {
 }
 
 func (c *clusterTimes) judgeCausal(i int, need uint64) {
-	op := &c.ops[i]
+	times := c.ops.Times(i)
 	c.causal.Checked++
-	if op.Since > 0 && op.Since < need {
-		c.causal.Add(c.tooEarly(causalBefore, op,
+	if times.Since > 0 && times.Since < need {
+		c.causal.Add(c.tooEarly(causalBefore, c.ops.Operation(i),
 			fmt.Sprintf("it may have seen a state of %s, and the session had seen %s",
-				moment(op.Since), moment(need))))
+				moment(times.Since), moment(need))))
 		return
 	}
-	c.each(i, need, op.Time, c.checkCausal)
+	c.each(i, need, times.Time, c.checkCausal)
 }
 
 func (c *clusterTimes) judgeSnapshot(i int, need uint64) {
-	op := &c.ops[i]
+	time := c.ops.Times(i).Time
 	c.snapshot.Checked++
-	if op.Causal && op.Time < need {
-		c.snapshot.Add(c.tooEarly(snapshotBefore, op,
+	if c.formOf(i).Causal && time < need {
+		c.snapshot.Add(c.tooEarly(snapshotBefore, c.ops.Operation(i),
 			fmt.Sprintf("the snapshot is at %s, and the session had seen %s",
-				moment(op.Time), moment(need))))
+				moment(time), moment(need))))
 		return
 	}
-	c.each(i, op.Time, op.Time, c.checkSnapshot)
+	c.each(i, time, time, c.checkSnapshot)
 }
 
 func (c *clusterTimes) each(i int, from, to uint64, check func(view)) {
-	op := &c.ops[i]
-	see := func(key int64, found bool, value string, list []string) {
-		check(view{i, timedKey{op.NS, key}, from, to, found, value, list})
-	}
-	linearize.Sightings(op, c.written[op.NS], see)
+	op := c.ops.Op(i)
+	ns := c.ops.Form(op).NS
+	linearize.Sightings(c.ops, op, c.lines.written[ns], func(s linearize.Sighting) {
+		check(view{i, ns, c.lines.find(timedKey{ns, s.Key}), from, to, s})
+	})
 }
 
 func (c *clusterTimes) checkCausal(v view) {

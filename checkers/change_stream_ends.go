@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -25,9 +26,9 @@ func misplaced(before, c *histories.Change) string {
 // judgeEnds holds the ends of streams against each other and the operations on the whole
 // collection. Each shard tells of the end at a time of its own, and all of them between the last
 // write before it and the first one after it; which one a reader is delivered does not matter.
-func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
+func (l *changeLog) judgeEnds(v *Verdict, ops *compact.History) {
 	for _, c := range l.ends {
-		if !anyOp(ops, func(op *histories.Op) bool {
+		if !anyWhole(ops, func(op *histories.Op) bool {
 			return l.takes(op) &&
 				op.Outcome != histories.Failed
 		}) {
@@ -55,8 +56,8 @@ func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 // demandEnd: a stream that was read to the end of the run without ending contradicts every
 // acknowledged drop or rename that was called after it was opened. A stream can also be opened on
 // an unsharded collection that does not exist, so the operation must say that it ended one.
-func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
-	anyOp(ops, func(op *histories.Op) bool {
+func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops *compact.History) {
+	anyWhole(ops, func(op *histories.Op) bool {
 		missed := l.takes(op) && op.Outcome == histories.OK && op.Result.Applied &&
 			(op.NS == l.ns || op.Result.Found) && op.Call > s.opened
 		if missed {
@@ -92,9 +93,10 @@ func (l *changeLog) takes(op *histories.Op) bool {
 	return false
 }
 
-func anyOp(ops []histories.Op, is func(*histories.Op) bool) bool {
-	for i := range ops {
-		if is(&ops[i]) {
+// anyWhole says whether it holds for an operation on a whole collection.
+func anyWhole(ops *compact.History, is func(*histories.Op) bool) bool {
+	for i := range ops.Len() {
+		if ops.Kind(ops.Op(i)).Shape == opkind.Whole && is(ops.Operation(i)) {
 			return true
 		}
 	}

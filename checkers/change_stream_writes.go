@@ -1,9 +1,11 @@
 package checkers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -28,7 +30,7 @@ type changed struct {
 type writes struct {
 	*changeLog
 	v   *Verdict
-	ops []histories.Op
+	ops *compact.History
 	// of finds the write of an identity on a key, at its change, as far as that is certain; touched
 	// also counts those that may only have been there already.
 	of      map[identity]int
@@ -42,7 +44,7 @@ type identity struct {
 	value string
 }
 
-func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
+func judgeWrites(v *Verdict, l *changeLog, ops *compact.History) {
 	w := &writes{
 		changeLog: l,
 		v:         v,
@@ -52,9 +54,10 @@ func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
 		touched:   map[int]bool{},
 		docs:      map[int64]*changed{},
 	}
-	for i := range ops {
-		if op := &ops[i]; op.NS == l.ns && op.Kind.Writes() {
-			w.of[identity{op.Key, op.Value}] = i
+	for i := range ops.Len() {
+		op := ops.Op(i)
+		if f := ops.Form(op); f.NS == l.ns && f.Kind.Value {
+			w.of[identity{op.Key, ops.Texts.Text(op.Value)}] = i
 		}
 	}
 	next := 0
@@ -70,6 +73,8 @@ func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
 	}
 	w.compareTimes()
 }
+
+func (w *writes) outcome(i int) histories.Outcome { return w.ops.Form(w.ops.Op(i)).Outcome }
 
 // forget: between two stretches changes may have happened that nobody was delivered.
 func (w *writes) forget() {
@@ -145,13 +150,13 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 	case !known:
 		w.report(changeInvented, c, -1, "no operation wrote "+value+" to the key")
 		return
-	case w.ops[i].Outcome == histories.Failed:
-		w.report(changeInvented, c, i, fmt.Sprintf("operation %d failed", w.ops[i].ID))
+	case w.outcome(i) == histories.Failed:
+		w.report(changeInvented, c, i, fmt.Sprintf("operation %d failed", w.ops.Op(i).ID))
 		return
 	case w.at[i] != nil:
 		w.report(changeDoubled, c, i,
 			fmt.Sprintf("the write of operation %d was delivered before, as %s",
-				w.ops[i].ID, tellChange(w.at[i])))
+				w.ops.Op(i).ID, tellChange(w.at[i])))
 		return
 	}
 	w.at[i], w.touched[i] = c, true
@@ -161,7 +166,7 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 // comparePlace holds what a write says it replaced against the change before, and its time against
 // those of the others on the key.
 func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
-	op := &w.ops[i]
+	op := w.ops.Operation(i)
 	want, present, told := replacedBy(op)
 	if told && d.known && (present != d.present || present && want != d.value) {
 		w.wrong(c, d, fmt.Sprintf("operation %d found %q", op.ID, want))
@@ -196,10 +201,14 @@ func replacedBy(op *histories.Op) (value string, present, told bool) {
 
 // demand wants a change of every acknowledged write that was called after a reader had begun.
 func (w *writes) demand(opened uint64) {
-	for i := range w.ops {
-		op := &w.ops[i]
-		if op.NS != w.ns || op.Call < opened || op.Outcome != histories.OK || !op.Result.Applied ||
-			w.delivered(i, op) {
+	for i := range w.ops.Len() {
+		short := w.ops.Op(i)
+		f := w.ops.Form(short)
+		if f.NS != w.ns || short.Call < opened || f.Outcome != histories.OK || !short.Applied {
+			continue
+		}
+		op := w.ops.Operation(i)
+		if w.delivered(i, op) {
 			continue
 		}
 		w.v.Add(Violation{
@@ -233,21 +242,21 @@ func (w *writes) delivered(i int, op *histories.Op) bool {
 func (w *writes) compareTimes() {
 	last := map[int]int{}
 	order := make([]int, 0, len(w.at))
-	for i := range w.ops {
-		if w.at[i] != nil && w.ops[i].Outcome == histories.OK &&
-			w.ops[i].Client != histories.PreloadClient {
+	for i := range w.ops.Len() {
+		if w.at[i] != nil && w.outcome(i) == histories.OK &&
+			w.ops.Op(i).Client != histories.PreloadClient {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return int(min(max(int64(w.ops[a].Call)-int64(w.ops[b].Call), -1), 1))
+		return cmp.Compare(w.ops.Op(a).Call, w.ops.Op(b).Call)
 	})
 	for _, i := range order {
-		op := &w.ops[i]
+		op := w.ops.Op(i)
 		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
 			w.report(changeTimes, w.at[i], i,
 				fmt.Sprintf("the client's earlier operation %d was delivered as %s",
-					w.ops[before].ID, tellChange(w.at[before])))
+					w.ops.Op(before).ID, tellChange(w.at[before])))
 		}
 		last[op.Client] = i
 	}
@@ -276,7 +285,7 @@ func (w *writes) report(signature Signature, c *histories.Change, i int, because
 		Times:     []int64{happened(c)},
 	}
 	if i >= 0 {
-		violation.Ops = []int{w.ops[i].ID}
+		violation.Ops = []int{w.ops.Op(i).ID}
 	}
 	w.v.Add(violation)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // ChangeStreams holds change streams to each other and to the writes (change-streams). It is
@@ -47,15 +47,15 @@ const (
 // of which a change was not delivered.
 const ChangeWrong Signature = "change-inconsistent"
 
-var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.all) })
+var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.ops) })
 
-func checkChangeStreams(ops []histories.Op) Verdict {
+func checkChangeStreams(ops *compact.History) Verdict {
 	v := ChangeStreams.Begin()
 	spaces := map[string]*changeLog{}
 	var names []string
-	for i := range ops {
-		op := &ops[i]
-		if op.Kind.Of().Shape != opkind.Streams || op.Stream == nil {
+	for i := range ops.Watches {
+		op := &ops.Watches[i]
+		if op.Stream == nil {
 			continue
 		}
 		if spaces[op.NS] == nil {

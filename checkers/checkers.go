@@ -26,14 +26,12 @@
 package checkers
 
 import (
-	"slices"
-
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/formats"
 	"github.com/shardproof/shardproof/histories/listed"
-	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // What checkers conclude with, see package verdict.
@@ -89,10 +87,19 @@ func Catalog() []Checker {
 // of operations must be unique, and written values unique for each key; a history that repeats
 // values is decided by search alone.
 func Check(ops []histories.Op, limits Limits) []Verdict {
+	return CheckHistory(compact.Of(ops), limits)
+}
+
+// History is a history that takes a sixth of the memory of its operations: of a long one, Add each
+// as it is read.
+type History = compact.History
+
+// CheckHistory is Check of a history that was added operation by operation.
+func CheckHistory(ops *History, limits Limits) []Verdict {
 	if limits.isZero() {
 		limits = StandardLimits()
 	}
-	h := &history{keyed: keysOf(withoutWatches(ops)), all: ops, limits: limits}
+	h := &history{keyed: keysOf(ops), limits: limits}
 	var verdicts []Verdict
 	for _, d := range declaredCheckers.All() {
 		verdicts = append(verdicts, d.judge(h))
@@ -102,9 +109,7 @@ func Check(ops []histories.Op, limits Limits) []Verdict {
 
 // history is what checkers look at, taken apart once for all of them.
 type history struct {
-	// keyed are the operations on keys, all also those that watch.
 	keyed
-	all    []histories.Op
 	limits Limits
 
 	// unique is what the unique-writes analysis has found, clusterTimes the verdicts by cluster
@@ -115,27 +120,18 @@ type history struct {
 
 // keyed is a history taken apart, with the operations that the keys refer to.
 type keyed struct {
-	ops  []histories.Op
+	ops  *compact.History
 	keys []linearize.Key
 }
 
-func keysOf(ops []histories.Op) keyed { return keyed{ops, linearize.Split(ops)} }
-
-// withoutWatches are the operations on keys, which all checkers but that of change streams look at.
-func withoutWatches(ops []histories.Op) []histories.Op {
-	watches := func(op histories.Op) bool { return op.Kind.Of().Shape == opkind.Streams }
-	if !slices.ContainsFunc(ops, watches) {
-		return ops
-	}
-	return slices.DeleteFunc(slices.Clone(ops), watches)
-}
+func keysOf(ops *compact.History) keyed { return keyed{ops, linearize.Split(ops)} }
 
 // CheckFile is Check of a history file in any form that formats.Read reads, as runs and Jepsen's
 // tests leave it; an error says where the file is wrong and what to do.
 func CheckFile(path string, limits Limits) ([]Verdict, error) {
-	ops, err := formats.Read(path, formats.Limits{})
-	if err != nil {
+	var ops History
+	if err := formats.Each(path, formats.Limits{}, ops.Add); err != nil {
 		return nil, err
 	}
-	return Check(ops, limits), nil
+	return CheckHistory(&ops, limits), nil
 }

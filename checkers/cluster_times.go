@@ -1,12 +1,11 @@
 package checkers
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -17,9 +16,7 @@ import (
 // the shards' clocks say; so is what a session does one after the other.
 type clusterTimes struct {
 	keyed
-	keys map[timedKey]*timeline
-	// written are the keys with a timeline, in order, by namespace.
-	written map[string][]int64
+	lines timelines
 	// need is the cluster time that each client's next causal read must not be older than.
 	need     map[int]uint64
 	removals removals
@@ -29,135 +26,90 @@ type clusterTimes struct {
 	causal, snapshot, reads Verdict
 }
 
-type timedKey struct {
-	ns  string
-	key int64
-}
-
-// timeline is every write of one key.
-type timeline struct {
-	writes []stamped
-	by     map[string]int // the write of each identity
-	// grows: documents are only pushed to.
-	grows bool
-}
-
-// stamped is a write that took effect at a cluster time from lo to hi; with maybe, or not at all.
-type stamped struct {
-	op     int
-	effect opkind.Effect
-	lo, hi uint64
-	maybe  bool
-}
-
-// view is what a read says of a key: the state at some time from from to to.
+// view is what a read says of a key: the state at some time from from to to. Without a timeline,
+// nothing can be said against it.
 type view struct {
 	op       int
-	at       timedKey
+	ns       string
+	line     *timeline
 	from, to uint64
-	found    bool
-	value    string
-	list     []string
+	linearize.Sighting
 }
 
 // stamp puts every write that may have happened on its key's timeline.
 func (c *clusterTimes) stamp() {
-	for i := range c.ops {
-		op := &c.ops[i]
-		if op.Outcome == histories.Failed || op.Kind.Of().Reads() {
+	for i := range c.ops.Len() {
+		op := c.ops.Op(i)
+		form := c.ops.Form(op)
+		if form.Outcome == histories.Failed || form.Kind.Reads() {
 			continue
 		}
-		if op.Kind.Whole() {
-			c.removals.add(op)
+		if form.Kind.Shape == opkind.Whole {
+			c.removals.add(c.ops.Operation(i))
 			continue
 		}
-		if op.Outcome == histories.OK && !op.Result.Applied {
+		if form.Outcome == histories.OK && !op.Applied {
 			continue
 		}
-		t := c.line(timedKey{op.NS, op.Key})
-		w := stamped{
-			op:     i,
-			effect: op.Kind.Of().Effect,
-			lo:     op.After + 1,
-			hi:     math.MaxUint64,
-			maybe:  op.Outcome == histories.Unknown,
+		times := c.ops.Times(i)
+		preloaded := op.Client == histories.PreloadClient
+		if preloaded {
+			c.begun = max(c.begun, times.Time)
 		}
-		if !w.maybe && op.Time > 0 {
-			w.hi = op.Time
-		}
-		if op.Exact {
-			w.lo = op.Time
-		}
-		if op.Client == histories.PreloadClient {
-			c.begun = max(c.begun, op.Time)
-		}
-		t.grows = t.grows &&
-			(op.Kind.Of().Effect == opkind.Append || op.Client == histories.PreloadClient)
-		if op.Value != "" {
-			t.by[op.Value] = len(t.writes)
-		}
-		t.writes = append(t.writes, w)
+		t := c.lines.make(timedKey{form.NS, op.Key})
+		t.grows = t.grows && (form.Kind.Effect == opkind.Append || preloaded)
+		c.lines.write(t, op.Value, stampedBy(i, form, times))
 	}
 }
 
-// sort lists the keys with a timeline: of no others can a scan be wrong about what is missing.
-func (c *clusterTimes) sort() {
-	inOrder := func(a, b timedKey) int {
-		return cmp.Or(cmp.Compare(a.ns, b.ns), cmp.Compare(a.key, b.key))
+// stampedBy is the write of the operation at position i.
+func stampedBy(i int, form *compact.Form, times compact.Times) stamped {
+	w := stamped{
+		op:     int32(i),
+		effect: form.Kind.Effect,
+		lo:     times.After + 1,
+		hi:     math.MaxUint64,
+		maybe:  form.Outcome == histories.Unknown,
 	}
-	c.written = map[string][]int64{}
-	for _, at := range slices.SortedFunc(maps.Keys(c.keys), inOrder) {
-		c.written[at.ns] = append(c.written[at.ns], at.key)
+	if !w.maybe && times.Time > 0 {
+		w.hi = times.Time
 	}
-}
-
-func (c *clusterTimes) line(at timedKey) *timeline {
-	t := c.keys[at]
-	if t == nil {
-		t = &timeline{by: map[string]int{}, grows: true}
-		c.keys[at] = t
+	if form.Exact {
+		w.lo = times.Time
 	}
-	return t
+	return w
 }
 
 // bound uses that a write which somebody saw took effect by then.
 func (c *clusterTimes) bound() {
-	for i := range c.ops {
-		op := &c.ops[i]
-		if op.Outcome != histories.OK || op.Time == 0 || op.Concern == "local" ||
-			op.Concern == "available" {
+	for i := range c.ops.Len() {
+		op := c.ops.Op(i)
+		form, time := c.ops.Form(op), c.ops.Times(i).Time
+		if form.Outcome != histories.OK || time == 0 || form.Concern == "local" ||
+			form.Concern == "available" {
 			continue
 		}
-		switch kind := op.Kind.Of(); {
-		case kind.Reads():
-			see := func(key int64, _ bool, value string, _ []string) {
-				c.seen(timedKey{op.NS, key}, value, op.Time)
-			}
-			linearize.Sightings(op, c.written[op.NS], see)
-		default:
-			replaced := op.Result.Value
-			if kind.Expects() && op.Result.Applied {
-				replaced = op.Expect
-			}
-			if replaced != op.Value {
-				c.seen(timedKey{op.NS, op.Key}, replaced, op.Time-1)
-			}
+		if form.Kind.Reads() {
+			c.each(i, 0, 0, func(v view) { c.seen(v.line, v.Value, time) })
+			continue
+		}
+		replaced := op.Saw
+		if form.Kind.Expects() && op.Applied {
+			replaced = op.Expect
+		}
+		if replaced != op.Value {
+			c.seen(c.lines.find(timedKey{form.NS, op.Key}), replaced, time-1)
 		}
 	}
 }
 
-func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
-	t := c.keys[at]
-	if t == nil || value == "" {
-		return
-	}
-	if i, known := t.by[value]; known {
-		w := &t.writes[i]
+func (c *clusterTimes) seen(t *timeline, value compact.Text, by uint64) {
+	if w := c.lines.writeOf(t, value); w != nil && value != 0 {
 		w.hi, w.maybe = min(w.hi, by), false
 		if w.hi < w.lo {
 			// Seen before the time of its answer: it was executed twice, and the answer is that of
 			// the second execution. Whether that may be is for others to judge.
-			w.lo = min(w.lo, c.ops[w.op].After+1)
+			w.lo = min(w.lo, c.ops.Times(int(w.op)).After+1)
 		}
 	}
 }
@@ -165,19 +117,23 @@ func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
 // newer finds a write that had replaced, by from, what the read returned, or a push that its list
 // lacks.
 func (c *clusterTimes) newer(v view) *stamped {
-	t := c.keys[v.at]
-	if t == nil || !v.found {
+	t := v.line
+	if t == nil || !v.Found {
 		return nil
 	}
-	seen, written := t.by[v.value]
+	seen := c.lines.writeOf(t, v.Value)
+	if !t.grows && (seen == nil || t.past(c.ops, v.from).lo <= seen.hi) {
+		return nil
+	}
 	for i := range t.writes {
 		switch w := &t.writes[i]; {
 		case w.maybe || w.hi > v.from:
-		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value) &&
-			!c.removals.cleared(v.at.ns, c.since(w, v)):
+		case w.effect == opkind.Append && t.grows &&
+			!slices.Contains(v.List, c.ops.Op(int(w.op)).Value) &&
+			!c.removals.cleared(v.ns, c.since(w, v)):
 			return w
-		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi &&
-			!c.removals.brought(v.at.ns, c.since(w, v)):
+		case w.effect != opkind.Append && seen != nil && w.lo > seen.hi &&
+			!c.removals.brought(v.ns, c.since(w, v)):
 			return w
 		}
 	}
@@ -186,13 +142,12 @@ func (c *clusterTimes) newer(v view) *stamped {
 
 // future finds what the read returned though it was written after to.
 func (c *clusterTimes) future(v view) *stamped {
-	t := c.keys[v.at]
-	if t == nil || !v.found {
+	if v.line == nil || !v.Found {
 		return nil
 	}
-	for _, value := range append([]string{v.value}, v.list...) {
-		if i, written := t.by[value]; written && t.writes[i].lo > v.to {
-			return &t.writes[i]
+	for _, value := range append([]compact.Text{v.Value}, v.List...) {
+		if w := c.lines.writeOf(v.line, value); w != nil && w.lo > v.to {
+			return w
 		}
 	}
 	return nil
@@ -201,66 +156,95 @@ func (c *clusterTimes) future(v view) *stamped {
 // missing finds a write that proves that there was a document by from, when nothing can have
 // removed it after that.
 func (c *clusterTimes) missing(v view) *stamped {
-	t := c.keys[v.at]
-	if t == nil || v.found || c.ops[v.op].Lossy {
+	t := v.line
+	if t == nil || v.Found || c.formOf(v.op).Lossy || c.allRemoved(v) {
 		return nil
 	}
 	for i := range t.writes {
 		w := &t.writes[i]
 		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from &&
-			!c.removed(t, c.since(w, v)) && !c.removals.cleared(v.at.ns, c.since(w, v)) {
+			!c.removed(t, c.since(w, v)) && !c.removals.cleared(v.ns, c.since(w, v)) {
 			return w
 		}
 	}
 	return nil
 }
 
-// since is the span from a write to a read.
-func (c *clusterTimes) since(w *stamped, v view) span {
-	return span{w.lo, v.to, c.ops[w.op].Call, c.ops[v.op].Return}
-}
-
-func (c *clusterTimes) removed(t *timeline, s span) bool {
-	for i := range t.writes {
-		w := &t.writes[i]
-		op := &c.ops[w.op]
-		if w.effect == opkind.Remove && s.timed(w.lo, w.hi) && s.between(op.Call, returned(op)) {
+// allRemoved looks for one removal that may lie between each write by from and the read. There
+// mostly is: the last one before the read.
+func (c *clusterTimes) allRemoved(v view) bool {
+	past := v.line.past(c.ops, v.from)
+	if past.none {
+		return true
+	}
+	s := span{past.lo, v.to, past.call, c.ops.Op(v.op).Return}
+	removals := v.line.removalsBefore(c.ops, s.returned)
+	for i := len(removals) - 1; i >= 0; i-- {
+		w := &v.line.writes[removals[i]]
+		call, returned := c.lasted(w)
+		if s.timed(w.lo, w.hi) && s.between(call, returned) {
 			return true
 		}
 	}
 	return false
 }
 
+func (c *clusterTimes) formOf(op int) *compact.Form { return c.ops.Form(c.ops.Op(op)) }
+
+// since is the span from a write to a read.
+func (c *clusterTimes) since(w *stamped, v view) span {
+	return span{w.lo, v.to, c.ops.Op(int(w.op)).Call, c.ops.Op(v.op).Return}
+}
+
+func (c *clusterTimes) removed(t *timeline, s span) bool {
+	for i := range t.writes {
+		w := &t.writes[i]
+		if w.effect != opkind.Remove {
+			continue
+		}
+		if call, returned := c.lasted(w); s.timed(w.lo, w.hi) && s.between(call, returned) {
+			return true
+		}
+	}
+	return false
+}
+
+// lasted is between which events a write took effect.
+func (c *clusterTimes) lasted(w *stamped) (call, returned uint64) {
+	op := c.ops.Op(int(w.op))
+	return op.Call, returnedBy(c.ops.Form(op).Outcome, op.Return)
+}
+
 func (c *clusterTimes) stampOf(w *stamped) string {
 	if w.lo == w.hi {
-		return c.tell(w.op) + " at " + moment(w.lo)
+		return c.tell(int(w.op)) + " at " + moment(w.lo)
 	}
-	return fmt.Sprintf("%s between %s and %s", c.tell(w.op), moment(w.lo), moment(w.hi))
+	return fmt.Sprintf("%s between %s and %s", c.tell(int(w.op)), moment(w.lo), moment(w.hi))
 }
 
 // contradicts tells of a read and the write against which it speaks. Part of the proof are the
 // write of what it found, or, when it found nothing, the deletions that were before or after that.
 func (c *clusterTimes) contradicts(signature Signature, v view, why string, w *stamped) Violation {
 	broken := c.told(signature, v, why, c.stampOf(w))
-	t := c.keys[v.at]
-	if written, known := t.by[v.value]; known && v.found {
-		broken.Ops = append(broken.Ops, c.ops[t.writes[written].op].ID)
+	add := func(w *stamped) { broken.Ops = append(broken.Ops, c.ops.Op(int(w.op)).ID) }
+	if written := c.lines.writeOf(v.line, v.Value); written != nil && v.Found {
+		add(written)
 	}
-	for i := range t.writes {
-		if !v.found && t.writes[i].effect == opkind.Remove {
-			broken.Ops = append(broken.Ops, c.ops[t.writes[i].op].ID)
+	for i := range v.line.writes {
+		if w := &v.line.writes[i]; !v.Found && w.effect == opkind.Remove {
+			add(w)
 		}
 	}
-	broken.Ops = append(broken.Ops, c.ops[w.op].ID)
+	add(w)
 	return broken
 }
 
 func (c *clusterTimes) told(signature Signature, v view, because ...string) Violation {
 	what := "found no document"
-	if v.found {
-		what = "found " + v.value
+	if v.Found {
+		what = "found " + c.ops.Texts.Text(v.Value)
 	}
-	return about(signature, &c.ops[v.op], v.at, what, because)
+	return about(signature, c.ops.Operation(v.op), timedKey{v.ns, v.Key}, what, because)
 }
 
 // tooEarly tells of a read that goes by an older state than its session has seen, whatever it

@@ -110,7 +110,7 @@ func (h keyed) unexplained(k *linearize.Key, core []int32) Violation {
 	}
 	for _, i := range core[:min(len(core), verdict.MaxViolations)] {
 		op := int(k.Acts[i].Op)
-		violation.Ops = append(violation.Ops, h.ops[op].ID)
+		violation.Ops = append(violation.Ops, h.ops.Op(op).ID)
 		violation.Because = append(violation.Because, h.tell(op))
 	}
 	return violation
@@ -142,7 +142,7 @@ func (s *keySearch) confirm(k *linearize.Key) {
 func (s *keySearch) sample(explained []int) {
 	budget := s.limits.Sample
 	for n := range explained {
-		k := &s.keys[explained[(n*7919+len(s.ops))%len(explained)]]
+		k := &s.keys[explained[(n*7919+s.ops.Len())%len(explained)]]
 		if budget -= len(k.Acts); budget < 0 {
 			return
 		}

@@ -26,24 +26,24 @@ var _ = declare(75, &ReadTimes, func(h *history) Verdict { return h.judgeTimes()
 // majority's time may happen later than the time of the answer, so there a removal of any later
 // time explains that nothing was found.
 func (c *clusterTimes) judgeReadTime(i int) {
-	op := &c.ops[i]
+	times := c.ops.Times(i)
 	c.reads.Checked++
-	if op.Since == 0 {
+	if times.Since == 0 {
 		return
 	}
-	to := op.Time
-	if op.Concern != "majority" {
+	to := times.Time
+	if c.formOf(i).Concern != "majority" {
 		to = math.MaxUint64
 	}
-	c.each(i, max(op.Since, c.begun), to, c.checkReadTime)
+	c.each(i, max(times.Since, c.begun), to, c.checkReadTime)
 }
 
 func (c *clusterTimes) checkReadTime(v view) {
-	why := "the read saw no state from before " + moment(v.from)
+	why := func() string { return "the read saw no state from before " + moment(v.from) }
 	if newer := c.newer(v); newer != nil {
-		c.reads.Add(c.contradicts(readReplaced, v, why, newer))
+		c.reads.Add(c.contradicts(readReplaced, v, why(), newer))
 	}
 	if there := c.missing(v); there != nil {
-		c.reads.Add(c.contradicts(readMissing, v, why, there))
+		c.reads.Add(c.contradicts(readMissing, v, why(), there))
 	}
 }

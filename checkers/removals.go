@@ -27,7 +27,7 @@ func (all removals) add(op *histories.Op) {
 	if op.Kind != opkind.Drop && op.Kind != opkind.Rename {
 		return
 	}
-	r := removal{call: op.Call, returned: returned(op)}
+	r := removal{call: op.Call, returned: returnedBy(op.Outcome, op.Return)}
 	all[op.NS] = append(all[op.NS], r)
 	if op.Into != "" {
 		r.brings = true
@@ -35,12 +35,12 @@ func (all removals) add(op *histories.Op) {
 	}
 }
 
-// returned is the event by which an operation has taken effect if it ever does.
-func returned(op *histories.Op) uint64 {
-	if op.Outcome != histories.OK {
+// returnedBy is the event by which an operation has taken effect if it ever does.
+func returnedBy(outcome histories.Outcome, answer uint64) uint64 {
+	if outcome != histories.OK {
 		return math.MaxUint64
 	}
-	return op.Return
+	return answer
 }
 
 // span is from when a document was written to when a read may have looked for it: in cluster times,

@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -30,13 +31,14 @@ const (
 
 var _ = declare(30, &Scans, func(h *history) Verdict { return checkScans(h.ops) })
 
-func checkScans(ops []histories.Op) Verdict {
+func checkScans(ops *compact.History) Verdict {
 	v := Scans.Begin()
-	for i := range ops {
+	for i := range ops.Len() {
 		// An available read may return what its shard no longer owns; that is documented.
-		if op := &ops[i]; op.Kind.Of().Shape == opkind.Ranged && op.Concern != "available" {
+		f := ops.Form(ops.Op(i))
+		if f.Kind.Shape == opkind.Ranged && f.Concern != "available" {
 			v.Checked++
-			checkScan(&v, op)
+			checkScan(&v, ops.Operation(i))
 		}
 	}
 	return v

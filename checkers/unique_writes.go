@@ -56,7 +56,7 @@ func (h *history) findUnique() *uniqueFindings {
 func analyseUnique(h keyed) *uniqueFindings {
 	f := uniqueFindings{verdict: UniqueWrites.Begin()}
 	v := &f.verdict
-	v.Checked = len(h.ops)
+	v.Checked = h.ops.Len()
 	for i := range h.keys {
 		k := &h.keys[i]
 		h.checkWeakReads(v, k)
@@ -82,7 +82,7 @@ func (h keyed) checkWeakReads(v *Verdict, k *linearize.Key) {
 		}
 		if w := k.Writers[g.Seen]; w == linearize.NoWriter || k.Refused[g.Seen] {
 			v.Add(h.phantom(k, int(g.Op), g.Seen))
-		} else if h.ops[w].Call > h.ops[g.Op].Return {
+		} else if h.ops.Op(int(w)).Call > h.ops.Op(int(g.Op)).Return {
 			v.Add(h.early(k, int(g.Op), g.Seen))
 		}
 	}
@@ -117,7 +117,7 @@ func (h keyed) violation(k *linearize.Key, p linearize.Proof) Violation {
 func (h keyed) about(k *linearize.Key, signature Signature, ops ...int) Violation {
 	v := Violation{Signature: signature, NS: k.NS, Key: fmt.Sprint(k.Key)}
 	for i, op := range ops {
-		if id := h.ops[op].ID; i == 0 || h.ops[ops[i-1]].ID != id {
+		if id := h.ops.Op(op).ID; i == 0 || h.ops.Op(ops[i-1]).ID != id {
 			v.Ops = append(v.Ops, id)
 		}
 	}
@@ -125,7 +125,7 @@ func (h keyed) about(k *linearize.Key, signature Signature, ops ...int) Violatio
 }
 
 func (h keyed) phantom(k *linearize.Key, reader int, id linearize.ID) Violation {
-	name := k.Names[id]
+	name := h.text(k, id)
 	if w := k.Writers[id]; w != linearize.NoWriter {
 		v := h.about(k, dirtyWrite, int(w), reader)
 		v.Broke = fmt.Sprintf("k=%d: the value %s was read although its write had failed",
@@ -144,14 +144,14 @@ func (h keyed) phantom(k *linearize.Key, reader int, id linearize.ID) Violation 
 
 func (h keyed) early(k *linearize.Key, reader int, id linearize.ID) Violation {
 	v := h.about(k, extraWrite, reader, int(k.Writers[id]))
-	v.Broke = fmt.Sprintf("k=%d: the value %s was read before it was written", k.Key, k.Names[id])
+	v.Broke = fmt.Sprintf("k=%d: the value %s was read before it was written", k.Key, h.text(k, id))
 	v.Because = []string{h.tell(reader), "later " + h.tell(int(k.Writers[id]))}
 	return v
 }
 
 func (h keyed) duplicated(k *linearize.Key, reader int, id linearize.ID) Violation {
 	v := h.about(k, duplicatedWrite, int(k.Writers[id]), reader)
-	v.Broke = fmt.Sprintf("k=%d: %s was pushed once and is in the list twice", k.Key, k.Names[id])
+	v.Broke = fmt.Sprintf("k=%d: %s was pushed once and is in the list twice", k.Key, h.text(k, id))
 	v.Because = []string{h.tell(int(k.Writers[id])), h.tell(reader)}
 	return v
 }
@@ -161,7 +161,7 @@ func (h keyed) unseen(k *linearize.Key, ops []int, id linearize.ID) Violation {
 	v := h.about(k, lostWrite, push, reader, later)
 	v.Broke = fmt.Sprintf(
 		"k=%d: the push of %s was acknowledged, and a later read of the list lacks it",
-		k.Key, k.Names[id],
+		k.Key, h.text(k, id),
 	)
 	v.Because = []string{h.tell(push), "then " + h.tell(later)}
 	if later != reader {
@@ -197,7 +197,7 @@ func (h keyed) gone(k *linearize.Key, absence int32) Signature {
 		a := &k.Acts[i]
 		if a.See == linearize.Exactly && a.Seen != linearize.Absent &&
 			a.Call > k.Acts[absence].Return {
-			if w := k.Writers[a.Seen]; w >= 0 && h.ops[w].Return < k.Acts[absence].Call {
+			if w := k.Writers[a.Seen]; w >= 0 && h.ops.Op(int(w)).Return < k.Acts[absence].Call {
 				return staleRead
 			}
 		}
@@ -215,7 +215,7 @@ func (h keyed) backwards(k *linearize.Key, acts []int32) Violation {
 		replaced = "written a document"
 	}
 	v.Broke = fmt.Sprintf("k=%d: %s found %s, although %s had %s before", k.Key,
-		h.name(int(first.Op)), state(k, first), h.name(int(newer.Op)), replaced)
+		h.name(int(first.Op)), h.state(k, first), h.name(int(newer.Op)), replaced)
 	v.Because = []string{h.tell(int(newer.Op))}
 	if second.Op != newer.Op {
 		v.Because = append(v.Because, "which had taken effect before "+h.tell(int(second.Op)))
@@ -257,7 +257,7 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 	}
 	v := h.about(k, signature, int(oldEnd.Op), int(newEnd.Op), int(oldLate.Op), int(newLate.Op))
 	v.Broke = fmt.Sprintf("k=%d: %s was read again after %s had replaced it",
-		k.Key, state(k, oldLate), state(k, newEnd))
+		k.Key, h.state(k, oldLate), h.state(k, newEnd))
 	v.Because = []string{
 		h.tell(int(oldEnd.Op)), h.tell(int(newEnd.Op)), "then " + h.tell(int(oldLate.Op)),
 	}
@@ -279,7 +279,7 @@ func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation 
 	case p.Reason == linearize.Forked:
 		v.Broke = fmt.Sprintf(
 			"k=%d: two operations both replaced %s, so that one of their writes is lost",
-			k.Key, named(k, p.ID),
+			k.Key, h.named(k, p.ID),
 		)
 	case p.Reason == linearize.Outlived:
 		v.Broke = fmt.Sprintf(
@@ -290,12 +290,12 @@ func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation 
 		v.Signature = reorderedWrites
 		v.Broke = fmt.Sprintf(
 			"k=%d: %s replaced %s, which itself was derived from what that operation wrote",
-			k.Key, h.name(ops[0]), named(k, p.ID),
+			k.Key, h.name(ops[0]), h.named(k, p.ID),
 		)
 	case p.Reason == linearize.Diverging:
 		v.Signature = reorderedWrites
 		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on the position of %s",
-			k.Key, named(k, p.ID))
+			k.Key, h.named(k, p.ID))
 	}
 	for _, op := range ops {
 		v.Because = append(v.Because, h.tell(op))
@@ -311,23 +311,27 @@ func value(a *linearize.KeyOp) linearize.ID {
 	return a.Seen
 }
 
-func state(k *linearize.Key, a *linearize.KeyOp) string { return named(k, value(a)) }
+func (h keyed) state(k *linearize.Key, a *linearize.KeyOp) string { return h.named(k, value(a)) }
 
-func named(k *linearize.Key, id linearize.ID) string {
+func (h keyed) text(k *linearize.Key, id linearize.ID) string {
+	return h.ops.Texts.Text(k.Names[id])
+}
+
+func (h keyed) named(k *linearize.Key, id linearize.ID) string {
 	switch id {
 	case linearize.Absent:
 		return "no document"
 	case linearize.Unnamed:
 		return "a document without a value"
 	}
-	return k.Names[id]
+	return h.text(k, id)
 }
 
-func (h keyed) name(at int) string { return fmt.Sprintf("operation %d", h.ops[at].ID) }
+func (h keyed) name(at int) string { return fmt.Sprintf("operation %d", h.ops.Op(at).ID) }
 
 // tell is an operation as a sentence.
 func (h keyed) tell(at int) string {
-	op := &h.ops[at]
+	op := h.ops.Operation(at)
 	what := fmt.Sprintf("operation %d (client %d, call %d, return %d): %s k=%d",
 		op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
 	switch {

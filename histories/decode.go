@@ -1,8 +1,6 @@
 package histories
 
 import (
-	"bytes"
-
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -10,7 +8,8 @@ import (
 // else: text with an escape, a change stream, a field that it does not know or that comes twice, or
 // an error make it give up, and encoding/json decides. What both of them read, they read alike.
 type opDecoder struct {
-	rest   []byte
+	line   []byte
+	at     int  // how many bytes of the line were read
 	first  bool // no field of the object was read yet
 	failed bool
 	seen   uint64 // the fields that were read, by the numbers that they have below
@@ -19,13 +18,14 @@ type opDecoder struct {
 
 // decode reads one line. When it returns false, o holds anything.
 func (d *opDecoder) decode(line []byte, o *Op) bool {
-	d.rest, d.failed, d.seen = line, false, 0
+	d.line, d.at, d.failed, d.seen = line, 0, false, 0
 	for d.open('{'); d.more('}'); {
 		d.opField(o)
 	}
 	d.close('}')
 	d.blanks()
-	return !d.failed && (len(d.rest) == 0 || string(d.rest) == "\n")
+	rest := d.line[d.at:]
+	return !d.failed && (len(rest) == 0 || string(rest) == "\n")
 }
 
 func (d *opDecoder) opField(o *Op) {
@@ -162,32 +162,31 @@ func (d *opDecoder) list(number int) []string {
 // more says whether the object or list has another element, which must follow.
 func (d *opDecoder) more(end byte) bool {
 	d.blanks()
-	if d.failed || d.skip(end, false) {
+	next := d.next()
+	switch {
+	case d.failed || next == end:
 		return false
-	}
-	if !d.first && !d.skip(',', true) {
+	case !d.first && next == ',':
+		d.at++
+		d.blanks()
+	case !d.first:
 		d.failed = true
 	}
-	d.blanks()
 	d.first = false
 	return !d.failed
 }
 
 // name reads the name of a field, and what parts it from its value.
 func (d *opDecoder) name() []byte {
-	if !d.skip('"', true) {
-		d.failed = true
-		return nil
+	d.skip('"')
+	from := d.at
+	for d.at < len(d.line) && d.line[d.at] != '"' {
+		d.at++
 	}
-	n := bytes.IndexByte(d.rest, '"')
-	if n < 0 {
-		d.failed = true
-		return nil
-	}
-	name := d.rest[:n]
-	d.rest = d.rest[n+1:]
+	name := d.line[from:d.at]
+	d.skip('"')
 	d.blanks()
-	d.failed = d.failed || !d.skip(':', true)
+	d.skip(':')
 	d.blanks()
 	return name
 }
@@ -200,7 +199,8 @@ func (d *opDecoder) once(number int) {
 
 func (d *opDecoder) integer(number int) int64 {
 	d.once(number)
-	if d.skip('-', true) {
+	if d.next() == '-' {
+		d.at++
 		return -int64(d.number())
 	}
 	return int64(d.number())
@@ -218,18 +218,23 @@ func (d *opDecoder) textOf(number int) string {
 
 func (d *opDecoder) truth(number int) bool {
 	d.once(number)
-	if rest, ok := bytes.CutPrefix(d.rest, []byte("true")); ok {
-		d.rest = rest
-		return true
+	truth := d.next() == 't'
+	word := "false"
+	if truth {
+		word = "true"
 	}
-	rest, ok := bytes.CutPrefix(d.rest, []byte("false"))
-	d.rest, d.failed = rest, d.failed || !ok
-	return false
+	rest := d.line[d.at:]
+	if len(rest) < len(word) || string(rest[:len(word)]) != word {
+		d.failed = true
+		return false
+	}
+	d.at += len(word)
+	return truth
 }
 
 func (d *opDecoder) blanks() {
-	for len(d.rest) > 0 && (d.rest[0] == ' ' || d.rest[0] == '\t') {
-		d.rest = d.rest[1:]
+	for d.at < len(d.line) && (d.line[d.at] == ' ' || d.line[d.at] == '\t') {
+		d.at++
 	}
 }
 
@@ -237,33 +242,31 @@ func (d *opDecoder) blanks() {
 const maxDigits = 18
 
 func (d *opDecoder) number() (n uint64) {
-	digits := 0
-	for digits < len(d.rest) && d.rest[digits]-'0' <= 9 {
-		n = n*10 + uint64(d.rest[digits]-'0')
-		digits++
+	from := d.at
+	for d.at < len(d.line) && d.line[d.at]-'0' <= 9 {
+		n = n*10 + uint64(d.line[d.at]-'0')
+		d.at++
 	}
-	if digits == 0 || digits > maxDigits || digits > 1 && d.rest[0] == '0' {
+	digits := d.at - from
+	if digits == 0 || digits > maxDigits || digits > 1 && d.line[from] == '0' {
 		d.failed = true
 		return 0
 	}
-	d.rest = d.rest[digits:]
 	return n
 }
 
 func (d *opDecoder) text() string {
-	if !d.skip('"', true) {
-		d.failed = true
-		return ""
-	}
-	for n, b := range d.rest {
+	d.skip('"')
+	rest, hash := d.line[d.at:], uint32(0)
+	for n, b := range rest {
 		if b == '"' {
-			text := d.texts.text(d.rest[:n])
-			d.rest = d.rest[n+1:]
-			return text
+			d.at += n + 1
+			return d.texts.text(rest[:n], hash)
 		}
 		if b < ' ' || b >= 0x80 || b == '\\' {
 			break
 		}
+		hash = hash*31 + uint32(b)
 	}
 	d.failed = true
 	return ""
@@ -271,37 +274,40 @@ func (d *opDecoder) text() string {
 
 func (d *opDecoder) open(b byte) {
 	d.blanks()
-	d.failed = d.failed || !d.skip(b, true)
+	d.skip(b)
 	d.first = true
 }
 
 func (d *opDecoder) close(b byte) {
-	d.failed = d.failed || !d.skip(b, true)
+	d.skip(b)
 	d.first = false
 }
 
-// skip says whether the byte comes next, and goes behind it if wanted.
-func (d *opDecoder) skip(b byte, behind bool) bool {
-	if len(d.rest) == 0 || d.rest[0] != b {
-		return false
+// next is the byte that comes next; 0, which no record has, at the end.
+func (d *opDecoder) next() byte {
+	if d.at < len(d.line) {
+		return d.line[d.at]
 	}
-	if behind {
-		d.rest = d.rest[1:]
+	return 0
+}
+
+// skip goes behind the byte, which must come next.
+func (d *opDecoder) skip(b byte) {
+	if d.at < len(d.line) && d.line[d.at] == b {
+		d.at++
+		return
 	}
-	return true
+	d.failed = true
 }
 
 // interner makes text of bytes, and gives texts that come again soon only once: the same few names
 // are in every record.
 type interner struct{ recent [1 << 10]string }
 
-func (t *interner) text(b []byte) string {
+// text is that of the bytes, whose hash tells apart most texts that come soon after each other.
+func (t *interner) text(b []byte, hash uint32) string {
 	if len(b) == 0 {
 		return ""
-	}
-	hash := uint32(len(b))
-	for _, c := range b {
-		hash = hash*31 + uint32(c)
 	}
 	known := &t.recent[hash%uint32(len(t.recent))]
 	if *known != string(b) {

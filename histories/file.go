@@ -119,10 +119,12 @@ func Write[T Record](w io.Writer, h Header, records []T) error {
 // file can be unpacked, edited and read again.
 type Reader[T Record] struct {
 	Header Header
+	// Most is how many bytes there may be, unpacked; 0 for any.
+	Most int64
 
 	file    string
+	source  *source
 	lines   *bufio.Reader
-	most    int64 // how many bytes there may be, unpacked; 0 for any
 	bytes   int64
 	long    []byte // a line that does not fit into the buffer of lines
 	ops     opDecoder
@@ -139,7 +141,8 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 // NewReader reads the header. file stands for the source in errors, which are of type *FileError
 // unless r fails.
 func NewReader[T Record](file string, r io.Reader) (*Reader[T], error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	from := &source{Reader: r}
+	in := bufio.NewReaderSize(from, 1<<16)
 	if magic, _ := in.Peek(len(zstdMagic)); bytes.Equal(magic, zstdMagic) {
 		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxMemory(1<<30))
@@ -148,7 +151,7 @@ func NewReader[T Record](file string, r io.Reader) (*Reader[T], error) {
 		}
 		in = bufio.NewReaderSize(zip, 1<<16)
 	}
-	reader := &Reader[T]{file: file, lines: in}
+	reader := &Reader[T]{file: file, source: from, lines: in}
 	return reader, reader.readHeader()
 }
 
@@ -195,13 +198,15 @@ func (r *Reader[T]) next() ([]byte, error) {
 	case len(text) > longestLine:
 		return nil, r.refuse(fmt.Sprintf("the line has more than %d bytes", longestLine),
 			"divide what it records into several operations")
-	case r.most > 0 && r.bytes > r.most:
-		return nil, r.refuse(fmt.Sprintf("the file has more than %d bytes, unpacked", r.most),
+	case r.Most > 0 && r.bytes > r.Most:
+		return nil, r.refuse(fmt.Sprintf("the file has more than %d bytes, unpacked", r.Most),
 			"allow more if you trust it, or record less")
 	case err == nil || err == io.EOF && len(text) > 0:
 		return text, nil
 	case err == io.EOF:
 		return nil, io.EOF
+	case r.source.failed != nil:
+		return nil, r.source.failed // which says nothing about the file
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, r.truncated()
 	}
@@ -312,16 +317,15 @@ type Extent struct {
 
 // ReadSized is Read of a source of that extent.
 func ReadSized[T Record](file string, r io.Reader, extent Extent) (Header, []T, error) {
-	taken := &counted{Reader: r}
-	reader, err := NewReader[T](file, taken)
+	reader, err := NewReader[T](file, r)
 	if err != nil {
 		return Header{}, nil, err
 	}
-	reader.most = extent.Most
+	reader.Most = extent.Most
 	var records []T
 	for {
 		if len(records) == cap(records) {
-			records = slices.Grow(records, expected(len(records), taken.bytes, extent.Size))
+			records = slices.Grow(records, expected(len(records), reader.source.bytes, extent.Size))
 		}
 		records = records[:len(records)+1]
 		switch err := reader.Read(&records[len(records)-1]); err {
@@ -348,15 +352,19 @@ func expected(n int, bytes, all int64) int {
 	return max(int(most*1.15), n/4)
 }
 
-// counted counts the bytes that were read.
-type counted struct {
+// source counts the bytes that were read, and notes why no more can be.
+type source struct {
 	io.Reader
-	bytes int64
+	bytes  int64
+	failed error
 }
 
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.bytes += int64(n)
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.bytes += int64(n)
+	if err != io.EOF {
+		s.failed = err
+	}
 	return n, err
 }
 

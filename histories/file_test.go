@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -221,5 +222,19 @@ func TestPreload(t *testing.T) {
 	if len(ops) != 3 || ops[2].NS != "a.b" || ops[2].Call != 5 || ops[2].Return != 6 ||
 		ops[1].Value != "i1" {
 		t.Fatalf("%+v", ops)
+	}
+}
+
+// What ends the reading of a source says nothing about the file, packed or not.
+func TestSourceFails(t *testing.T) {
+	ended := errors.New("ended")
+	packed := written(t, histories.Header{}, []histories.Op{{ID: 1}, {ID: 2}})
+	for _, file := range []string{string(packed), unpacked(t, packed)} {
+		for n := range len(file) {
+			in := io.MultiReader(strings.NewReader(file[:n]), iotest.ErrReader(ended))
+			if _, _, err := histories.Read[histories.Op]("h", in); err != ended {
+				t.Fatalf("of %d bytes after %d: %v", len(file), n, err)
+			}
+		}
 	}
 }

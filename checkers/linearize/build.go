@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -12,28 +13,30 @@ import (
 // Split takes a history apart into its keys, ordered by namespace and key. Operations that
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
 // of weaker concern than linearizable leave weak reads.
-func Split(ops []histories.Op) []Key {
+func Split(h *compact.History) []Key {
 	b := keyBuilder{
-		ops:    ops,
-		names:  namesInTurn(ops),
+		h:      h,
+		names:  namesInTurn(h),
 		spaces: map[string]map[int64]int32{},
 		sorted: map[string][]int64{},
-		at:     make([]int32, len(ops)),
-		puts:   make([]ID, len(ops)),
+		at:     make([]int32, h.Len()),
+		puts:   make([]ID, h.Len()),
+		ids:    identities{owners: make([]identity, h.Texts.Len())},
 	}
 	b.count()
 	b.countScans()
 	b.divide()
-	for i := range ops {
+	for i := range h.Len() {
 		b.introduce(int32(i))
 	}
-	for i := range ops {
+	for i := range h.Len() {
 		b.take(int32(i))
 	}
+	byCall := func(x, y KeyOp) int { return cmp.Compare(x.Call, y.Call) }
 	for i := range b.keys {
-		slices.SortStableFunc(b.keys[i].Acts, func(x, y KeyOp) int {
-			return cmp.Compare(x.Call, y.Call)
-		})
+		if acts := b.keys[i].Acts; !slices.IsSortedFunc(acts, byCall) {
+			slices.SortStableFunc(acts, byCall)
+		}
 	}
 	slices.SortFunc(b.keys, func(x, y Key) int {
 		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.Key, y.Key))
@@ -42,11 +45,11 @@ func Split(ops []histories.Op) []Key {
 }
 
 type keyBuilder struct {
-	ops []histories.Op
+	h *compact.History
 	// Of each namespace that a collection takes from another one: all of them.
 	names  map[string][]string
 	keys   []Key
-	counts []int
+	counts []tally
 	spaces map[string]map[int64]int32
 	// Of each namespace with scans: its keys in order.
 	sorted map[string][]int64
@@ -56,12 +59,14 @@ type keyBuilder struct {
 	puts []ID
 }
 
+// tally counts the acts of a key and the identities that they write.
+type tally struct{ acts, names int }
+
 // namesInTurn finds the namespaces that collections have one after the other.
-func namesInTurn(ops []histories.Op) map[string][]string {
+func namesInTurn(h *compact.History) map[string][]string {
 	var all map[string][]string
-	for i := range ops {
-		op := &ops[i]
-		if !op.Kind.Of().Renames || op.Outcome == histories.Failed ||
+	for _, op := range h.Forms() {
+		if !op.Kind.Renames || op.Outcome == histories.Failed ||
 			slices.Contains(all[op.NS], op.Into) {
 			continue
 		}
@@ -101,70 +106,82 @@ func (b *keyBuilder) find(ns string, key int64) int32 {
 		at = int32(len(b.keys))
 		space[key] = at
 		b.keys = append(b.keys, Key{
-			NS:      ns,
-			Key:     key,
-			Names:   []string{"", ""},
-			Writers: []int32{NoWriter, NoWriter},
-			Refused: []bool{false, false},
-			Lists:   [][]ID{nil},
-			Places:  max(1, len(b.names[ns])),
+			NS:     ns,
+			Key:    key,
+			Lists:  [][]ID{nil},
+			Places: max(1, len(b.names[ns])),
 		})
-		b.counts = append(b.counts, 0)
+		b.counts = append(b.counts, tally{names: int(firstName)})
 	}
 	return at
 }
 
-// count finds the keys that operations name or return, and says how many acts each of them will
-// have, so that all of them fit into one allocation.
+// count finds the keys that operations name or return, and says how many acts and written
+// identities each of them will have, so that all of them fit into one allocation.
 func (b *keyBuilder) count() {
-	for i := range b.ops {
-		op := &b.ops[i]
-		switch op.Kind.Of().Shape {
+	for i := range b.h.Len() {
+		op := b.h.Op(i)
+		form := b.h.Form(op)
+		switch form.Kind.Shape {
 		case opkind.Whole:
 		case opkind.Ranged:
-			for k := range op.Result.Items {
-				b.find(op.NS, op.Result.Items[k].Key)
+			for _, item := range b.h.Aside(op).Items {
+				b.find(form.NS, item.Key)
 			}
 		default:
-			b.at[i] = b.find(op.NS, op.Key)
-			b.counts[b.at[i]]++
+			at := b.find(form.NS, op.Key)
+			b.at[i] = at
+			b.counts[at].acts++
+			if form.Kind.Value {
+				b.counts[at].names++
+			}
 		}
 	}
 }
 
 // countScans adds what scans say of keys, once all keys are known.
 func (b *keyBuilder) countScans() {
-	for i := range b.ops {
-		op := &b.ops[i]
-		if op.Kind.Of().Shape != opkind.Ranged {
+	for i := range b.h.Len() {
+		op := b.h.Op(i)
+		form := b.h.Form(op)
+		if form.Kind.Shape != opkind.Ranged {
 			continue
 		}
-		if _, done := b.sorted[op.NS]; !done {
-			b.sorted[op.NS] = slices.Sorted(maps.Keys(b.spaces[b.first(op.NS)]))
+		if _, done := b.sorted[form.NS]; !done {
+			b.sorted[form.NS] = slices.Sorted(maps.Keys(b.spaces[b.first(form.NS)]))
 		}
-		b.eachSighting(op, func(s keySighting) { b.counts[b.find(op.NS, s.key)]++ })
+		b.eachSighting(op, func(s Sighting) { b.counts[b.find(form.NS, s.Key)].acts++ })
 	}
 }
 
-func (b *keyBuilder) eachSighting(op *histories.Op, each func(keySighting)) {
-	eachSighting(op, b.sorted[op.NS], each)
+func (b *keyBuilder) eachSighting(op *compact.Op, each func(Sighting)) {
+	eachSighting(b.h, op, b.sorted[b.h.Form(op).NS], each)
 }
 
 func (b *keyBuilder) divide() {
-	total := 0
+	var all tally
 	for _, n := range b.counts {
-		total += n
+		all.acts, all.names = all.acts+n.acts, all.names+n.names
 	}
-	all := make([]KeyOp, total)
+	acts, names := make([]KeyOp, all.acts), make([]compact.Text, all.names)
+	writers, refused := make([]int32, all.names), make([]bool, all.names)
+	for i := range writers {
+		writers[i] = NoWriter
+	}
 	for i, n := range b.counts {
-		b.keys[i].Acts, all = all[:0:n], all[n:]
+		k := &b.keys[i]
+		k.Acts, acts = acts[:0:n.acts], acts[n.acts:]
+		k.Names, names = names[:firstName:n.names], names[n.names:]
+		k.Writers, writers = writers[:firstName:n.names], writers[n.names:]
+		k.Refused, refused = refused[:firstName:n.names], refused[n.names:]
 	}
 }
 
 // introduce gives the identity that an operation writes its number.
 func (b *keyBuilder) introduce(at int32) {
-	op := &b.ops[at]
-	if !op.Kind.Writes() {
+	op := b.h.Op(int(at))
+	form := b.h.Form(op)
+	if !form.Kind.Value {
 		return
 	}
 	i := b.at[at]
@@ -172,18 +189,18 @@ func (b *keyBuilder) introduce(at int32) {
 	b.puts[at] = id
 	if k.Writers[id] != NoWriter {
 		k.Repeats = true
-		k.Refused[id] = k.Refused[id] && op.Outcome == histories.Failed
+		k.Refused[id] = k.Refused[id] && form.Outcome == histories.Failed
 		return
 	}
 	k.Writers[id] = at
-	k.Refused[id] = op.Outcome == histories.Failed
+	k.Refused[id] = form.Outcome == histories.Failed
 }
 
-func (b *keyBuilder) id(key int32, value string) ID {
-	if value == "" {
+func (b *keyBuilder) id(key int32, value compact.Text) ID {
+	if value == 0 {
 		return Unnamed
 	}
-	id := b.ids.find(b.keys, key, value)
+	id := b.ids.find(key, value)
 	if *id == Absent {
 		k := &b.keys[key]
 		*id = ID(len(k.Names))
@@ -198,39 +215,39 @@ func (b *keyBuilder) id(key int32, value string) ID {
 func isOrdered(concern string) bool { return concern == "" || concern == "linearizable" }
 
 func (b *keyBuilder) take(at int32) {
-	op := &b.ops[at]
-	kind := op.Kind.Of()
+	op := b.h.Op(int(at))
+	form := b.h.Form(op)
+	kind := form.Kind
 	switch {
-	case op.Outcome == histories.Failed:
+	case form.Outcome == histories.Failed:
 	case kind.Shape == opkind.Whole:
-		b.wipe(at, op)
+		b.wipe(at, op, form)
 	case kind.Shape == opkind.Ranged:
-		b.eachSighting(op, func(s keySighting) { b.see(at, op, s) })
-	case kind.Reads() && op.Outcome == histories.OK:
-		r := &op.Result
-		b.seen(b.at[at], at, op, keySighting{op.Key, r.Found, r.Value, r.List, op.Return})
+		b.eachSighting(op, func(s Sighting) { b.seen(b.find(form.NS, s.Key), at, op, s) })
+	case kind.Reads() && form.Outcome == histories.OK:
+		b.seen(b.at[at], at, op, sightingOf(b.h, op))
 	case !kind.Reads():
-		i := b.at[at]
-		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
+		k := &b.keys[b.at[at]]
+		k.Acts = append(k.Acts, b.act(b.at[at], at, op))
 	}
 }
 
 // wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can
 // see two keys at one moment.
-func (b *keyBuilder) wipe(at int32, op *histories.Op) {
-	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
-	switch op.Kind.Of().Effect {
+func (b *keyBuilder) wipe(at int32, op *compact.Op, form *compact.Form) {
+	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(form.NS)}
+	switch form.Kind.Effect {
 	case opkind.Remove:
 	case opkind.Move:
-		act.Do, act.Into = Move, b.place(op.Into)
+		act.Do, act.Into = Move, b.place(form.Into)
 	default:
 		return
 	}
-	first := b.first(op.NS)
+	first := b.first(form.NS)
 	for i := range b.keys {
 		if k := &b.keys[i]; k.NS == first {
 			a := act
-			if op.Outcome == histories.Unknown {
+			if form.Outcome == histories.Unknown {
 				a.Maybe, a.Return = true, Never
 			}
 			k.Wiped = true
@@ -239,23 +256,19 @@ func (b *keyBuilder) wipe(at int32, op *histories.Op) {
 	}
 }
 
-func (b *keyBuilder) see(at int32, op *histories.Op, s keySighting) {
-	b.seen(b.find(op.NS, s.key), at, op, s)
-}
-
-// seen is see of the key at position i.
-func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
-	k := &b.keys[i]
-	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
-	if s.found {
-		b.show(i, &a, s.value, s.list)
+// seen is what an operation saw of the key at position i.
+func (b *keyBuilder) seen(i, at int32, op *compact.Op, s Sighting) {
+	k, form := &b.keys[i], b.h.Form(op)
+	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(form.NS)}
+	if s.Found {
+		b.show(i, &a, s.Value, s.List)
 	}
-	if isOrdered(op.Concern) {
+	if isOrdered(form.Concern) {
 		k.Acts = append(k.Acts, a)
 		return
 	}
 	g := WeakRead{Op: at, Seen: a.Seen, Return: a.Return,
-		Passing: op.Concern == "local" || op.Concern == "available"}
+		Passing: form.Concern == "local" || form.Concern == "available"}
 	k.WeakReads = append(k.WeakReads, g)
 	for _, g.Seen = range k.Lists[a.List] {
 		k.WeakReads = append(k.WeakReads, g)
@@ -263,11 +276,16 @@ func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 }
 
 // show is that the act returned a document.
-func (b *keyBuilder) show(key int32, a *KeyOp, value string, list []string) {
+func (b *keyBuilder) show(key int32, a *KeyOp, value compact.Text, list []compact.Text) {
 	a.See, a.Seen, a.List, a.Shows = Exactly, b.id(key, value), b.list(key, list), true
 }
 
-func (b *keyBuilder) list(key int32, values []string) int32 {
+// found is that the act returned the document that the operation says it found.
+func (b *keyBuilder) found(key int32, a *KeyOp, op *compact.Op) {
+	b.show(key, a, op.Saw, b.h.Aside(op).List)
+}
+
+func (b *keyBuilder) list(key int32, values []compact.Text) int32 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -281,17 +299,17 @@ func (b *keyBuilder) list(key int32, values []string) int32 {
 }
 
 // act is what a write noticed and did.
-func (b *keyBuilder) act(key, at int32, op *histories.Op) KeyOp {
-	a := KeyOp{Call: op.Call, Return: op.Return, Op: at, Place: b.place(op.NS)}
-	if op.Kind.Writes() {
-		a.Put = b.puts[at]
+func (b *keyBuilder) act(key, at int32, op *compact.Op) KeyOp {
+	form := b.h.Form(op)
+	a := KeyOp{
+		Call: op.Call, Return: op.Return, Op: at, Place: b.place(form.NS), Put: b.puts[at],
 	}
-	if op.Outcome == histories.Unknown {
+	if form.Outcome == histories.Unknown {
 		a.Maybe, a.Return = true, Never
 		b.intend(key, &a, op)
 		return a
 	}
-	if !op.Result.Applied && op.Kind.Of().Refused != opkind.NeverRefused {
+	if !op.Applied && form.Kind.Refused != opkind.NeverRefused {
 		a.Put = Absent
 		b.refused(key, &a, op)
 		return a
@@ -308,13 +326,13 @@ var effectsByKind = [...]Do{
 }
 
 // intend is what the write does if it happens, and on which condition.
-func (b *keyBuilder) intend(key int32, a *KeyOp, op *histories.Op) {
-	kind := op.Kind.Of()
+func (b *keyBuilder) intend(key int32, a *KeyOp, op *compact.Op) {
+	kind := b.h.Kind(op)
 	a.Do = effectsByKind[kind.Effect]
 	switch kind.Condition {
 	case opkind.DocumentExpected:
 		a.See, a.Seen = Exactly, Absent
-		if op.Expect != "" {
+		if op.Expect != 0 {
 			a.Seen = b.id(key, op.Expect)
 		}
 	case opkind.DocumentMissing:
@@ -325,19 +343,19 @@ func (b *keyBuilder) intend(key int32, a *KeyOp, op *histories.Op) {
 }
 
 // replaced is what an acknowledged write says of the document that it replaced or removed.
-func (b *keyBuilder) replaced(key int32, a *KeyOp, op *histories.Op) {
-	kind, r := op.Kind.Of(), &op.Result
+func (b *keyBuilder) replaced(key int32, a *KeyOp, op *compact.Op) {
+	kind := b.h.Kind(op)
 	switch {
-	case kind.Tells && r.Upserted:
+	case kind.Tells && op.Upserted:
 		a.See = Exactly
-	case kind.Tells && r.Found:
+	case kind.Tells && op.Found:
 		a.See = Present
 	case !kind.Returns:
-	case r.Found:
-		b.show(key, a, r.Value, r.List)
+	case op.Found:
+		b.found(key, a, op)
 	case kind.Effect != opkind.Remove:
 		a.See = Exactly
-	case r.Applied:
+	case op.Applied:
 		a.See = Present
 	default:
 		a.See, a.Do = Exactly, Leave
@@ -345,14 +363,13 @@ func (b *keyBuilder) replaced(key int32, a *KeyOp, op *histories.Op) {
 }
 
 // refused is what a write says that was carried out and found its condition not met.
-func (b *keyBuilder) refused(key int32, a *KeyOp, op *histories.Op) {
-	r := &op.Result
+func (b *keyBuilder) refused(key int32, a *KeyOp, op *compact.Op) {
 	switch {
-	case op.Kind.Of().Refused == opkind.DocumentAbsent:
+	case b.h.Kind(op).Refused == opkind.DocumentAbsent:
 		a.See = Exactly
-	case r.Found && r.Value != "":
-		b.show(key, a, r.Value, r.List)
-	case op.Expect != "":
+	case op.Found && op.Saw != 0:
+		b.found(key, a, op)
+	case op.Expect != 0:
 		a.See, a.Seen = Except, b.id(key, op.Expect)
 	default:
 		a.See = Present

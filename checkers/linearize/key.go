@@ -12,7 +12,11 @@
 // Refusal: it judges one key; what holds only across keys is for the other checkers.
 package linearize
 
-import "math"
+import (
+	"math"
+
+	"github.com/shardproof/shardproof/checkers/compact"
+)
 
 // ID is an identity on one key: an index into Key.Names.
 type ID int32
@@ -86,9 +90,9 @@ type Key struct {
 	Key int64
 	// Acts are ordered by Call.
 	Acts []KeyOp
-	// Names are the identities as text; Writers the position in the history of the operation that
-	// was to write it, or NoWriter; Refused is true when that operation certainly failed.
-	Names   []string
+	// Names are the identities as texts of the history; Writers the position in it of the operation
+	// that was to write it, or NoWriter; Refused is true when that operation certainly failed.
+	Names   []compact.Text
 	Writers []int32
 	Refused []bool
 	// Lists are the lists that were returned. The first one is empty.

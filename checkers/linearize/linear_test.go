@@ -10,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/shardproof/shardproof/checkers/compact"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -230,7 +231,7 @@ func rounds() int {
 
 func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally map[string]int) {
 	t.Helper()
-	raw, fast := Split(ops), Split(ops)
+	raw, fast := Split(compact.Of(ops)), Split(compact.Of(ops))
 	if len(fast) == 0 {
 		return
 	}
@@ -339,7 +340,7 @@ func TestRefusedBetweenLives(t *testing.T) {
 	for i := range ops {
 		ops[i].ID, ops[i].Client = i, i
 	}
-	keys := Split(ops)
+	keys := Split(compact.Of(ops))
 	if got := keys[0].Analyse(); got.Answer == Contradiction {
 		t.Errorf("a valid history is refused: %+v", got.Proof)
 	}
@@ -369,7 +370,7 @@ func TestSeenPushesUnderDrops(t *testing.T) {
 	}
 	add(scenario.Read, "", histories.OK, histories.Result{Found: true, List: list})
 	add(scenario.Read, "", histories.OK, histories.Result{})
-	keys := Split(ops)
+	keys := Split(compact.Of(ops))
 	if got := keys[0].Analyse(); got.Answer != Open {
 		t.Fatalf("a drop is nothing to be analysed, but: %+v", got)
 	}
@@ -394,7 +395,7 @@ func asked(most int) (limits Limits, times *int) {
 // porcupine, which may have none here.
 func TestLongList(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	keys := Split(run(r, []scenario.OpKind{"read", "push"}, 1000, 5, 0))
+	keys := Split(compact.Of(run(r, []scenario.OpKind{"read", "push"}, 1000, 5, 0)))
 	limits, times := asked(len(keys[0].Acts) / 100)
 	if got := keys[0].Search(limits); got.Answer != Explained {
 		t.Errorf("%d operations: %+v", len(keys[0].Acts), got)
@@ -414,7 +415,7 @@ func TestUnknownPushes(t *testing.T) {
 				mutate(r, ops)
 			}
 			limits, times := asked(100)
-			for _, k := range Split(ops) {
+			for _, k := range Split(compact.Of(ops)) {
 				if k.Analyse().Answer != Open {
 					continue
 				}
@@ -425,5 +426,18 @@ func TestUnknownPushes(t *testing.T) {
 			most = max(most, *times)
 		}
 		t.Logf("%s: asked %d times at most", name, most)
+	}
+}
+
+// A scan whose client never learnt what became of it says nothing, though it is complete.
+func TestScanOfUnknownOutcome(t *testing.T) {
+	keys := Split(compact.Of([]histories.Op{
+		{ID: 1, NS: "t.c", Kind: "insert", Key: 1, Value: "a", Call: 1, Return: 2, Outcome: "ok",
+			Result: histories.Result{Applied: true}},
+		{ID: 2, NS: "t.c", Kind: "scan", To: 9, Call: 3, Return: 4, Outcome: "unknown",
+			Result: histories.Result{Complete: true}},
+	}))
+	if len(keys) != 1 || len(keys[0].Acts) != 1 {
+		t.Errorf("%+v", keys)
 	}
 }

@@ -147,11 +147,13 @@ func (k *Key) vague() bool {
 // saying, since it may also come last.
 func (k *Key) searched() (acts []KeyOp, of []int32) {
 	keep := k.Repeats || k.vague()
-	for i, a := range k.Acts {
+	acts, of = make([]KeyOp, 0, len(k.Acts)), make([]int32, 0, len(k.Acts))
+	for i := range k.Acts {
+		a := &k.Acts[i]
 		if a.Maybe && (a.Do == Leave || !keep && a.Do != Remove && a.Do != Move) {
 			continue
 		}
-		acts, of = append(acts, a), append(of, int32(i))
+		acts, of = append(acts, *a), append(of, int32(i))
 	}
 	return acts, of
 }

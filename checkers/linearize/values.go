@@ -89,6 +89,7 @@ func (v *valueOrder) sort(i int32) Proof {
 // build glues what must follow each other into blocks.
 func (v *valueOrder) build() {
 	arena := make([]int32, 0, len(v.k.Acts))
+	v.blocks = make([]fixedRun, 0, len(v.starts)+1)
 	if !v.removals {
 		arena = v.glue(arena, fixedRun{seed: true}, Absent)
 	}

@@ -137,12 +137,13 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 				folder, rundir.HistoryFile)
 		}
 	}
-	ops, err := formats.Read(file, formats.Limits{Bytes: limits.most, Stop: func() error {
+	var ops checkers.History
+	err := formats.Each(file, formats.Limits{Bytes: limits.most, Stop: func() error {
 		if limit := limits.memoryReached(); limit != "" {
 			return fmt.Errorf("%w %s", errMemory, limit)
 		}
 		return nil
-	}})
+	}}, ops.Add)
 	switch {
 	case errors.Is(err, errMemory):
 		fmt.Fprintf(out, "UNDECIDED %s   %v\n", printable(file), err)
@@ -151,12 +152,13 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 	case err != nil:
 		return 0, err
 	}
-	verdicts := checkers.Check(ops, limits.begin())
+	count := ops.Len() + len(ops.Watches)
+	verdicts := checkers.CheckHistory(&ops, limits.begin())
 	worst := checkers.Worst(verdicts)
 	fmt.Fprintf(out, "%-9s %s   %s operations\n",
-		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(len(ops))))
+		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(count)))
 	printVerdicts(out, verdicts)
-	noteFile(c, file, len(ops), verdicts)
+	noteFile(c, file, count, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 

@@ -28,7 +28,7 @@ func collectSeldom() {
 // dozen collections that would find hardly any garbage; from then on less room for garbage than
 // usual is enough.
 const (
-	firstCollection = 512 << 20
+	firstCollection = 128 << 20
 	roomForGarbage  = 50 // percent
 )
 

@@ -33,32 +33,64 @@ type Limits struct {
 
 // Read reads the file at that path. Errors are of type *histories.FileError unless the file cannot
 // be opened or read, or Stop says so.
-func Read(path string, limits Limits) ([]histories.Op, error) {
+func Read(path string, limits Limits) (ops []histories.Op, err error) {
+	err = Each(path, limits, func(op *histories.Op) { ops = append(ops, *op) })
+	return ops, err
+}
+
+// Each is Read of a history that is too long to have all operations at a time: it hands them over
+// one by one, each in the same place. Only what ends without an error is a history.
+func Each(path string, limits Limits, take func(*histories.Op)) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(&stoppable{f, limits.Stop}, recognised)
 	head, err := in.Peek(recognised)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return err
 	}
 	if foreign := jepsen.Recognise(head); foreign != nil {
-		return foreign(path, &bounded{in, path, limits.Bytes, limits.Bytes})
+		ops, err := foreign(path, &bounded{in, path, limits.Bytes, limits.Bytes})
+		for i := range ops {
+			take(&ops[i])
+		}
+		return err
 	}
-	_, ops, err := histories.ReadSized[histories.Op](path, in,
-		histories.Extent{Size: histories.SizeOf(f), Most: limits.Bytes})
+	err = eachOwn(path, in, limits, take)
 	if file := (*histories.FileError)(nil); errors.As(err, &file) && file.Foreign {
-		return nil, &histories.FileError{
+		return &histories.FileError{
 			File: path, Line: 1, Wrong: "this is no history in a form that is known",
 			Remedy: "give " + Forms,
 		}
 	}
+	return err
+}
+
+// eachOwn reads a history of shardproof. What is wrong with a line comes before what is wrong with
+// the operations.
+func eachOwn(path string, in io.Reader, limits Limits, take func(*histories.Op)) error {
+	r, err := histories.NewReader[histories.Op](path, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return ops, wellformed.CheckFile(path, ops)
+	r.Most = limits.Bytes
+	var (
+		wellFormed wellformed.Checking
+		op         histories.Op
+	)
+	for {
+		switch err := r.Read(&op); err {
+		case nil:
+			wellFormed.Add(&op)
+			take(&op)
+		case io.EOF:
+			return wellFormed.ErrIn(path)
+		default:
+			return err
+		}
+	}
 }
 
 // Forms names the forms that Read reads.

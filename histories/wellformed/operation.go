@@ -24,10 +24,11 @@ const lastTick = math.MaxInt64
 
 // flawOf is what is wrong with an operation by itself.
 func flawOf(op *histories.Op) (wrong, remedy string) {
-	for _, look := range []func(*histories.Op) (wrong, remedy string){
+	kind := op.Kind.Of()
+	for _, look := range [...]func(*histories.Op, *opkind.Kind) (wrong, remedy string){
 		wordFlaw, timeFlaw, operandFlaw, readFlaw, answerFlaw, streamFlaw,
 	} {
-		if wrong, remedy := look(op); wrong != "" {
+		if wrong, remedy := look(op, kind); wrong != "" {
 			return wrong, remedy
 		}
 	}
@@ -37,9 +38,9 @@ func flawOf(op *histories.Op) (wrong, remedy string) {
 func oneOf(words []string) string { return "write one of " + strings.Join(words, ", ") }
 
 // wordFlaw looks for words that nobody knows.
-func wordFlaw(op *histories.Op) (wrong, remedy string) {
+func wordFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
 	switch {
-	case op.Kind.Of().Shape == 0:
+	case kind.Shape == 0:
 		return fmt.Sprintf("has the unknown kind %q", op.Kind), "write one of " + opkind.List()
 	case !slices.Contains(outcomes, string(op.Outcome)):
 		return fmt.Sprintf("has the unknown outcome %q", op.Outcome), oneOf(outcomes)
@@ -58,7 +59,7 @@ func wordFlaw(op *histories.Op) (wrong, remedy string) {
 }
 
 // timeFlaw looks for an answer that was there before its call.
-func timeFlaw(op *histories.Op) (wrong, remedy string) {
+func timeFlaw(op *histories.Op, _ *opkind.Kind) (wrong, remedy string) {
 	switch {
 	case op.Call == 0 || op.Return <= op.Call || op.Return > lastTick:
 		return fmt.Sprintf("was called at %d and answered at %d", op.Call, op.Return),
@@ -73,8 +74,7 @@ func timeFlaw(op *histories.Op) (wrong, remedy string) {
 }
 
 // operandFlaw looks for operands that the kind does not have, and for those that are missing.
-func operandFlaw(op *histories.Op) (wrong, remedy string) {
-	kind := op.Kind.Of()
+func operandFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
 	switch {
 	case kind.Value && op.Value == "":
 		return fmt.Sprintf("is a %s without a value", op.Kind), "write the value that identifies it"
@@ -96,8 +96,8 @@ func operandFlaw(op *histories.Op) (wrong, remedy string) {
 }
 
 // readFlaw looks for what only reads have.
-func readFlaw(op *histories.Op) (wrong, remedy string) {
-	if op.Kind.Of().Reads() {
+func readFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
+	if kind.Reads() {
 		return "", ""
 	}
 	switch {
@@ -112,10 +112,10 @@ func readFlaw(op *histories.Op) (wrong, remedy string) {
 }
 
 // answerFlaw looks for answers that the kind does not give.
-func answerFlaw(op *histories.Op) (wrong, remedy string) {
+func answerFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
 	r := &op.Result
 	silent := !r.Found && r.Value == "" && len(r.List) == 0 && !r.Applied && r.N == 0 && !r.Upserted
-	switch shape := op.Kind.Of().Shape; {
+	switch shape := kind.Shape; {
 	case r.N < 0 || op.Retries < 0:
 		return fmt.Sprintf("counts %d documents and %d retries", r.N, op.Retries),
 			"write numbers from 0"
@@ -125,7 +125,7 @@ func answerFlaw(op *histories.Op) (wrong, remedy string) {
 	case shape == opkind.Ranged && !silent:
 		return "is a scan with the answer to an operation on one key",
 			`write what it returned as "items"`
-	case r.Upserted && (!op.Kind.Of().Tells || r.Found):
+	case r.Upserted && (!kind.Tells || r.Found):
 		return fmt.Sprintf("is a %s that says \"upserted\"", op.Kind),
 			"write it of an upsert that found no document, and of nothing else"
 	case !r.Found && (r.Value != "" || len(r.List) > 0):
@@ -148,8 +148,8 @@ func itemFlaw(op *histories.Op) (wrong, remedy string) {
 }
 
 // streamFlaw looks at what change streams alone have.
-func streamFlaw(op *histories.Op) (wrong, remedy string) {
-	watches := op.Kind.Of().Shape == opkind.Streams
+func streamFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
+	watches := kind.Shape == opkind.Streams
 	if watches != (op.Stream != nil) {
 		return fmt.Sprintf("is a %s, and what a stream received is %s", op.Kind,
 			map[bool]string{true: "missing", false: "there"}[watches]), `write "stream" of a watch`

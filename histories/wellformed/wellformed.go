@@ -34,26 +34,56 @@ var ErrEmpty = errors.New("the history holds no operation; record at least one")
 
 // Check looks for the first flaw of a history, which is a *Flaw, or ErrEmpty.
 func Check(ops []histories.Op) error {
-	if len(ops) == 0 {
-		return ErrEmpty
-	}
-	rest := among{ids: map[int]*idPage{}, last: map[int]int{}}
+	var c Checking
 	for i := range ops {
-		wrong, remedy := flawOf(&ops[i])
-		if wrong == "" {
-			wrong, remedy = rest.flaw(ops, i)
-		}
-		if wrong != "" {
-			return &Flaw{i, fmt.Sprintf("operation %d %s", ops[i].ID, wrong), remedy}
-		}
+		c.Add(&ops[i])
 	}
-	return nil
+	return c.Err()
 }
 
 // CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError
 // with the line.
-func CheckFile(file string, ops []histories.Op) error {
-	err := Check(ops)
+func CheckFile(file string, ops []histories.Op) error { return inFile(file, Check(ops)) }
+
+// Checking is Check of a history that comes operation by operation. The zero Checking is that of
+// none.
+type Checking struct {
+	count int
+	rest  among
+	flaw  *Flaw
+}
+
+// Add takes the next operation.
+func (c *Checking) Add(op *histories.Op) {
+	c.count++
+	if c.flaw != nil {
+		return
+	}
+	wrong, remedy := flawOf(op)
+	if wrong == "" {
+		wrong, remedy = c.rest.flaw(op)
+	}
+	if wrong != "" {
+		c.flaw = &Flaw{c.count - 1, fmt.Sprintf("operation %d %s", op.ID, wrong), remedy}
+	}
+}
+
+// Err is the first flaw so far, as Check has it.
+func (c *Checking) Err() error {
+	switch {
+	case c.count == 0:
+		return ErrEmpty
+	case c.flaw != nil:
+		return c.flaw
+	}
+	return nil
+}
+
+// ErrIn is Err of a file, as CheckFile has it.
+func (c *Checking) ErrIn(file string) error { return inFile(file, c.Err()) }
+
+// inFile says of a flaw where in a file it is.
+func inFile(file string, err error) error {
 	var flaw *Flaw
 	switch {
 	case errors.As(err, &flaw):
@@ -75,28 +105,40 @@ const idsOfPage = 64 * 64
 // among is what the operations so far leave free: numbers, and the time of each client.
 type among struct {
 	ids map[int]*idPage
-	// last is the position of each client's newest operation.
-	last map[int]int
+	// last is what each client did last.
+	last map[int]*lastOp
 }
 
-func (a *among) flaw(ops []histories.Op, i int) (wrong, remedy string) {
-	op := &ops[i]
+type lastOp struct {
+	id       int
+	answered uint64
+}
+
+func (a *among) flaw(op *histories.Op) (wrong, remedy string) {
 	if !a.take(op.ID) {
 		return "is there twice", "give every operation an id of its own"
 	}
-	if at, known := a.last[op.Client]; known && ops[at].Return >= op.Call {
+	last := a.last[op.Client]
+	if last == nil {
+		last = new(lastOp)
+		a.last[op.Client] = last
+	}
+	if last.answered >= op.Call {
 		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation "+
 				"%d at %d",
-				op.Client, op.Call, ops[at].ID, ops[at].Return),
+				op.Client, op.Call, last.id, last.answered),
 			"give each of the threads of a client a number of its own, and write its operations " +
 				"in the order of their calls"
 	}
-	a.last[op.Client] = i
+	last.id, last.answered = op.ID, op.Return
 	return "", ""
 }
 
 // take says whether the number was free.
 func (a *among) take(id int) bool {
+	if a.ids == nil {
+		a.ids, a.last = map[int]*idPage{}, map[int]*lastOp{}
+	}
 	at, bit := id/idsOfPage, id%idsOfPage
 	if bit < 0 {
 		at, bit = at-1, bit+idsOfPage

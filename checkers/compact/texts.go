@@ -1,0 +1,134 @@
+package compact
+
+import (
+	"encoding/binary"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+)
+
+// Text is a text of a history, by number; 0 is the empty one. Equal texts have equal numbers, and
+// texts that were new at about the same time have numbers that lie close together.
+type Text uint32
+
+// Texts are the texts of a history. A history of ten million writes has as many, so they stand in
+// pages without a pointer to each: the number says where.
+type Texts struct {
+	// pages hold texts with their lengths; each begins at a multiple of unit.
+	pages [][]byte
+	count int
+	// slots are open addresses by hash.
+	slots []slot
+}
+
+type slot struct {
+	hash uint32
+	text Text
+}
+
+const (
+	unit        = 8
+	unitsOfPage = 1 << 13
+)
+
+// Len is above the number of every text.
+func (t *Texts) Len() int {
+	last := len(t.pages) - 1
+	if last < 0 {
+		return 1
+	}
+	return last*unitsOfPage + max(1, len(t.pages[last])/unit)
+}
+
+// Of is the number of a text.
+func (t *Texts) Of(text string) Text {
+	if text == "" {
+		return 0
+	}
+	if 4*t.count >= 3*len(t.slots) {
+		t.grow()
+	}
+	hash := hashOf(text)
+	for at := t.first(hash); ; at = (at + 1) & (len(t.slots) - 1) {
+		switch s := &t.slots[at]; {
+		case s.text == 0:
+			*s = slot{hash, t.keep(text)}
+			return s.text
+		case s.hash == hash && string(t.bytes(s.text)) == text:
+			return s.text
+		}
+	}
+}
+
+// Text is what the number stands for.
+func (t *Texts) Text(n Text) string {
+	if n == 0 {
+		return ""
+	}
+	return string(t.bytes(n))
+}
+
+func (t *Texts) bytes(n Text) []byte {
+	page := t.pages[n/unitsOfPage][n%unitsOfPage*unit:]
+	if size := int(page[0]); size < 0x80 {
+		return page[1 : 1+size]
+	}
+	size, digits := binary.Uvarint(page)
+	return page[digits:][:size]
+}
+
+// keep appends a text with its length, on a page of its own if need be.
+func (t *Texts) keep(text string) Text {
+	last := len(t.pages) - 1
+	if last < 0 || len(t.pages[last])+len(text)+binary.MaxVarintLen64 > unit*unitsOfPage {
+		t.pages = append(t.pages, nil)
+		last++
+	}
+	page := t.pages[last]
+	if last == 0 && len(page) == 0 {
+		page = make([]byte, unit) // 0 is the empty text
+	}
+	n := Text(last*unitsOfPage + len(page)/unit)
+	page = append(binary.AppendUvarint(page, uint64(len(text))), text...)
+	for len(page)%unit != 0 {
+		page = append(page, 0)
+	}
+	t.pages[last] = page
+	t.count++
+	return n
+}
+
+// hashOf is the same in every process, so that nothing ever depends on the process.
+func hashOf(text string) uint32 {
+	hash := uint64(keyed.Basis)
+	for len(text) >= 8 {
+		hash = keyed.Mix(hash ^ word(text))
+		text = text[8:]
+	}
+	var last [8]byte
+	copy(last[:], text)
+	return uint32(keyed.Mix(hash ^ binary.LittleEndian.Uint64(last[:]) ^ uint64(len(text))<<56))
+}
+
+func word(text string) uint64 {
+	_ = text[7]
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+}
+
+// first is the slot at which a hash is looked for.
+func (t *Texts) first(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
+
+func (t *Texts) grow() {
+	old := t.slots
+	t.slots = make([]slot, max(64, 2*len(old)))
+	for _, s := range old {
+		if s.text == 0 {
+			continue
+		}
+		at := t.first(s.hash)
+		for t.slots[at].text != 0 {
+			at = (at + 1) & (len(t.slots) - 1)
+		}
+		t.slots[at] = s
+	}
+}
