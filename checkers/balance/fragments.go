@@ -48,8 +48,9 @@ func (r *Round) judgeFragments(
 	return ""
 }
 
-// Unfinished says why the defragmentation of a collection is not over: what there is to be joined, or
-// to be moved for that once shards are free, or a size that has to be known for that; "" when it is.
+// Unfinished says why the defragmentation of a collection is not over: what there is to be joined,
+// or to be moved for that once shards are free, or a size that has to be known for that; "" when it
+// is over.
 func (r *Round) Unfinished(ns string, show func(string) string) string {
 	c := r.collection(ns)
 	if c == nil {

@@ -92,9 +92,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	gather(d.Fork(0x8f), s)
 	askTwice(s, d, size)
-	moveTargets(s, d)
-	describeRenamed(s, d)
-	returnRenamed(s, d.Fork(0x8d))
+	meetRenames(s, d)
 	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)

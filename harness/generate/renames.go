@@ -25,6 +25,13 @@ const (
 	returnedShare = 20
 )
 
+// meetRenames has ranges move and settings change when collections are renamed.
+func meetRenames(s *scenario.Scenario, d keyed.Source) {
+	moveTargets(s, d)
+	describeRenamed(s, d)
+	returnRenamed(s, d.Fork(0x8d))
+}
+
 // moveTargets has a range of a collection move that a rename is about to replace.
 func moveTargets(s *scenario.Scenario, d keyed.Source) {
 	own := d.Fork(0x7e)
