@@ -106,8 +106,11 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	if m == nil {
 		return nil, errcode.New(errcode.NotWritablePrimary, "the config server has no primary")
 	}
-	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
+	return c.tables.Read(m.Store(), ns, m.Committed().Index)
 }
+
+// Tables reads the routing tables that members of the config server have on disk.
+func (c *Cluster) Tables() *configsvr.TableReader { return &c.tables }
 
 // leftoverNamespaces are the namespaces of shards that are empty when no migration, no range
 // deletion and no movePrimary is in progress.

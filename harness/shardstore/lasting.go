@@ -116,7 +116,7 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if m == nil || !lasts(asked) {
 		return
 	}
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
 	about, lacking := h.Lacks(asked)
 	if about == "" {
 		about = nameOf(asked)
@@ -145,7 +145,7 @@ func (c *cluster) routingAnswer(x *env.Exchange, asked, said env.Message) {
 	if !ok || !given || m == nil {
 		return
 	}
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
 	if differs := h.Differs(req, told); differs != "" {
 		c.oracle.ToldOtherTable(string(x.To), req.NS, differs)
 	}

@@ -61,6 +61,22 @@ func (s *Store) Changes() uint64 { return s.changes }
 // Oldest is the lowest index that can be read at.
 func (s *Store) Oldest() uint64 { return s.oldest }
 
+// Mark stands for the documents of a collection: two reads with the same Mark, of both of which
+// Store.Mark said that they see the newest versions, see the same. It keeps them in memory.
+type Mark struct {
+	collection *collectionData
+	changes    uint64
+}
+
+// Mark is that of the collection as it was at an index, and whether nothing in it is newer.
+func (s *Store) Mark(ns string, at uint64) (m Mark, newest bool) {
+	c := s.at(ns, at)
+	if c == nil {
+		return Mark{}, true
+	}
+	return Mark{c, c.changes}, c.changed <= at
+}
+
 func (s *Store) at(ns string, index uint64) *collectionData {
 	if index < s.oldest {
 		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
