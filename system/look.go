@@ -35,6 +35,9 @@ func (c *Cluster) SettingsOf(id env.NodeID) *settings.Settings { return c.adjust
 // Sets lists the replica sets: the config server first, then the shards.
 func (c *Cluster) Sets() []string { return c.sets }
 
+// Members are the nodes of a replica set, not to be changed.
+func (c *Cluster) Members(set string) []env.NodeID { return c.nodes[set] }
+
 // Time is the newest cluster time that a replica set has given to an entry.
 func (c *Cluster) Time() (now hlc.Timestamp) {
 	for _, id := range c.Servers() {

@@ -101,7 +101,7 @@ func (c *cluster) Arrived(x *env.Exchange) {
 // deposed reports whether a majority of a set is in a later term than one of its leaders: so it
 // will stay.
 func (c *cluster) deposed(set string, term uint64) bool {
-	later, members := 0, c.Topology().MembersOf(set)
+	later, members := 0, c.Members(set)
 	for _, id := range members {
 		if m := c.Member(id); m != nil && m.Term() > term {
 			later++

@@ -119,11 +119,11 @@ func (c *collectionData) settle(r *docRecord, doc bson.Raw) (*indexEntry, error)
 		r.head.place.uses++
 		return r.head.place, nil
 	}
-	p := &indexEntry{key: k, record: r}
-	if old, ok := c.index.Get(p.path()); ok {
-		p = old
-	} else {
-		c.index.Set(p.path(), p)
+	path := string(k) + r.id
+	p, known := c.index.Get(path)
+	if !known {
+		p = &indexEntry{key: k, record: r}
+		c.index.Set(path, p)
 	}
 	p.uses++
 	return p, nil
