@@ -30,9 +30,9 @@ type Store struct {
 	oldest     uint64
 	undo       changeQueue
 	changes    uint64
-	// recent is the namespace that was asked for last, nil or one of namespaces: who asks for one
-	// asks for it several times.
-	recent *namespaceHistory
+	// recent are namespaces that were asked for lately, by the length of their names: nil or one of
+	// namespaces. Few are in use, whose lengths mostly differ.
+	recent [16]*namespaceHistory
 }
 
 // namespaceHistory is a name and the collections it has meant. A nil collection is a dropped one.
@@ -82,14 +82,15 @@ func (s *Store) at(ns string, index uint64) *collectionData {
 		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
 			ns, index, s.oldest))
 	}
-	if s.recent == nil || s.recent.name != ns {
+	recent := &s.recent[len(ns)%len(s.recent)]
+	if *recent == nil || (*recent).name != ns {
 		n, ok := s.namespaces.Get(ns)
 		if !ok {
 			return nil
 		}
-		s.recent = n
+		*recent = n
 	}
-	return s.recent.at(index)
+	return (*recent).at(index)
 }
 
 func (n *namespaceHistory) at(index uint64) *collectionData {
