@@ -51,6 +51,7 @@ type Cluster struct {
 	sets      []string
 	nodes     map[string][]env.NodeID // of each replica set
 	reading   document.Memo[[]byte, *oplog.Entry]
+	tables    configsvr.TableReader
 	// Of each node the last process that booted: one that runs and has not booted yet is another.
 	booted   map[env.NodeID]env.Node
 	members  map[env.NodeID]*replset.Member

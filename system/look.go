@@ -35,6 +35,9 @@ func (c *Cluster) SettingsOf(id env.NodeID) *settings.Settings { return c.adjust
 // Sets lists the replica sets: the config server first, then the shards.
 func (c *Cluster) Sets() []string { return c.sets }
 
+// Members are the nodes of a replica set, not to be changed.
+func (c *Cluster) Members(set string) []env.NodeID { return c.nodes[set] }
+
 // Time is the newest cluster time that a replica set has given to an entry.
 func (c *Cluster) Time() (now hlc.Timestamp) {
 	for _, id := range c.Servers() {
@@ -106,8 +109,11 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	if m == nil {
 		return nil, errcode.New(errcode.NotWritablePrimary, "the config server has no primary")
 	}
-	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
+	return c.tables.Read(m.Store(), ns, m.Committed().Index)
 }
+
+// Tables reads the routing tables that members of the config server have on disk.
+func (c *Cluster) Tables() *configsvr.TableReader { return &c.tables }
 
 // leftoverNamespaces are the namespaces of shards that are empty when no migration, no range
 // deletion and no movePrimary is in progress.

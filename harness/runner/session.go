@@ -68,13 +68,14 @@ func (p *clientPool) goOn() bool {
 // clientTask begins the names of clients' tasks.
 const clientTask = "client "
 
-// operations is how many operations the history will have.
+// operations is about how many operations the history will have. Probes and streams add some to
+// those that are known, and a history that grows is copied as a whole.
 func (p *clientPool) operations(preloaded int) int {
 	n := preloaded + len(p.scenario.Ops)
 	for _, c := range p.scenario.Collections {
 		n += 2*c.Keys + 1
 	}
-	return n
+	return n + n/8
 }
 
 func (p *clientPool) startClient(i int, ops []scenario.Op) {
@@ -137,6 +138,11 @@ func (p *clientPool) finalPass() (final []histories.Op) {
 // finalOps are the final operations of one client: every key is some client's.
 func (p *clientPool) finalOps(client int, pushed map[place]bool) (ops []scenario.Op) {
 	clients, scans := len(p.sessions), slices.Contains(p.about.Ops, scenario.Scan)
+	share := 0
+	for _, c := range p.scenario.Collections {
+		share += 2*(c.Keys/clients+1) + 1
+	}
+	ops = make([]scenario.Op, 0, share)
 	for n, c := range p.scenario.Collections {
 		id := (n + 1) * finalIDs
 		for k := client; k < c.Keys; k += clients {

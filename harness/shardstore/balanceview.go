@@ -69,7 +69,7 @@ func (c *cluster) readRound(data *store.Store, chunkBytes int64) *balance.Round 
 	})
 	slices.SortFunc(r.Shards, func(a, b balance.Shard) int { return cmp.Compare(a.Name, b.Name) })
 	data.Scan(configsvr.Collections, store.Latest, func(_ string, doc bson.Raw) bool {
-		if coll := readCollection(data, doc, chunkBytes); coll != nil {
+		if coll := readCollection(c.Tables(), data, doc, chunkBytes); coll != nil {
 			if coll.NS == configsvr.Sessions && len(coll.Chunks) < c.settings.SessionChunks {
 				coll.Bounds = sessionBounds(c.settings.SessionChunks)
 			}
@@ -138,12 +138,14 @@ func readShard(doc bson.Raw) balance.Shard {
 }
 
 // readCollection reads a sharded collection; nil when it is not one.
-func readCollection(data *store.Store, doc bson.Raw, chunkBytes int64) *balance.Collection {
+func readCollection(
+	tables *configsvr.TableReader, data *store.Store, doc bson.Raw, chunkBytes int64,
+) *balance.Collection {
 	coll, err := catalog.DecodeCollection(doc)
 	if err != nil || coll.Unsharded {
 		return nil
 	}
-	table, err := configsvr.ReadTable(data, coll.NS, store.Latest)
+	table, err := tables.Read(data, coll.NS, store.Latest)
 	if err != nil {
 		return nil
 	}

@@ -103,7 +103,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range c.Topology().MembersOf(configsvr.Name) {
+	for _, id := range c.Members(configsvr.Name) {
 		if east, located := zones[id]; located {
 			c.Locate(id, east)
 		}

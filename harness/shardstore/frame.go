@@ -25,7 +25,7 @@ func (c *cluster) Frame() *timeline.Frame {
 		f.Catalog = append(f.Catalog, c.placement(coll))
 	}
 	for _, set := range c.Sets() {
-		for _, id := range c.Topology().MembersOf(set) {
+		for _, id := range c.Members(set) {
 			f.Nodes = append(f.Nodes, c.memberAt(set, id))
 		}
 	}

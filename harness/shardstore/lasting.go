@@ -114,7 +114,7 @@ func (c *cluster) Arrived(x *env.Exchange) {
 // deposed reports whether a majority of a set is in a later term than one of its leaders: so it
 // will stay.
 func (c *cluster) deposed(set string, term uint64) bool {
-	later, members := 0, c.Topology().MembersOf(set)
+	later, members := 0, c.Members(set)
 	for _, id := range members {
 		if m := c.Member(id); m != nil && m.Term() > term {
 			later++
@@ -129,7 +129,7 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if m == nil || !lasts(asked) {
 		return
 	}
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
 	about, lacking := h.Lacks(asked)
 	if about == "" {
 		about = nameOf(asked)
@@ -158,7 +158,7 @@ func (c *cluster) routingAnswer(x *env.Exchange, asked, said env.Message) {
 	if !ok || !given || m == nil {
 		return
 	}
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
 	if differs := h.Differs(req, told); differs != "" {
 		c.oracle.ToldOtherTable(string(x.To), req.NS, differs)
 	}

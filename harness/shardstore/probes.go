@@ -167,7 +167,7 @@ func (p *prober) hurryDeletion(t env.Task) {
 		return
 	}
 	for _, name := range p.Topology().ShardNames() {
-		p.set(t, p.Topology().MembersOf(name), "orphanCleanupDelaySecs", soon.String())
+		p.set(t, p.Members(name), "orphanCleanupDelaySecs", soon.String())
 	}
 }
 

@@ -169,7 +169,7 @@ func (o operatorConnection) enlarge(t env.Task) {
 		Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}}),
 	})
 	for _, name := range o.Topology().ShardNames() {
-		o.set(t, o.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
+		o.set(t, o.Members(name), "chunkSizeBytes", fmt.Sprint(bytes))
 	}
 }
 
@@ -207,9 +207,9 @@ var patience = []struct {
 // catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
 	o.keepImpatient()
-	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
+	o.set(t, o.Members(configsvr.Name), "balancerRandomMigrations", "0")
 	for _, name := range o.Topology().ShardNames() {
-		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
+		o.set(t, o.Members(name), "sessionModsWaitMillis", "20ms")
 	}
 	for _, p := range patience {
 		if o.shorter(p.setting, p.least) {

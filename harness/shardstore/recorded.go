@@ -162,7 +162,7 @@ func (s setFields) equal(want setFields) bool {
 // if these are no majority.
 func (c *cluster) configCopies(ns string) (all [][]bson.Raw) {
 	copies := c.ConfigDocuments(ns)
-	for i, id := range c.Topology().MembersOf(configsvr.Name) {
+	for i, id := range c.Members(configsvr.Name) {
 		if c.Member(id) != nil {
 			all = append(all, copies[i])
 		}

@@ -60,7 +60,7 @@ func (s *survey) Repair(t env.Task) (repaired []string) {
 func (s *survey) Statistics(t env.Task) map[string]int64 {
 	sum := make(map[string]int64)
 	for _, name := range s.Topology().ShardNames() {
-		for _, id := range s.Topology().MembersOf(name) {
+		for _, id := range s.Members(name) {
 			reply, err := rpc.Call[command.ShardingStatisticsReply](t, s.ep, id,
 				&command.ShardingStatistics{}, s.settings.CommandTimeout)
 			if err != nil {
@@ -95,7 +95,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	}
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
 	a.Unsharded, a.Index = table.Collection().Unsharded, indexName
-	for _, id := range o.Topology().MembersOf(configsvr.Name) {
+	for _, id := range o.Members(configsvr.Name) {
 		m := o.configMember(id)
 		if coll := table.Collection(); m.Primary && !coll.Unsharded && !coll.AllowMigrations {
 			m.Leftovers = append(m.Leftovers, "forbidden the migrations of "+ns)
@@ -103,7 +103,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 		a.Members = append(a.Members, m)
 	}
 	for _, name := range o.Topology().ShardNames() {
-		for _, id := range o.Topology().MembersOf(name) {
+		for _, id := range o.Members(name) {
 			reply, err := rpc.Call[command.AuditReply](t, o.ep, id, &command.Audit{NS: ns},
 				o.settings.CommandTimeout)
 			if err != nil {

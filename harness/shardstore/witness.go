@@ -176,7 +176,7 @@ func (c *cluster) Overheard(from env.NodeID, message env.Message) {
 	if lacking := c.disks.Acknowledged(from, m, r); lacking != "" {
 		c.oracle.AcknowledgedUnkept(string(from), lacking)
 	}
-	if lacking := c.disks.Announced(m, r, c.Topology().MembersOf(m.Name())); lacking != "" {
+	if lacking := c.disks.Announced(m, r, c.Members(m.Name())); lacking != "" {
 		c.oracle.AnnouncedUnkept(string(from), lacking)
 	}
 }

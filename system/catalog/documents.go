@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
@@ -98,26 +99,61 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 	return bson.Marshal(doc)
 }
 
-// DecodeCollection undoes EncodeCollection.
+// DecodeCollection undoes EncodeCollection. It is done by hand, for observers of the cluster read
+// these documents at every change of the catalog.
 func DecodeCollection(raw bson.Raw) (Collection, error) {
-	var doc collectionDoc
-	if err := bson.Unmarshal(raw, &doc); err != nil {
+	var d collectionReader
+	all, err := document.Fields(raw, d.field)
+	if err == nil && !all {
+		err = errcode.New(errcode.BadValue, "the field %s is of another type", d.wrong)
+	}
+	if err != nil {
 		return Collection{}, errcode.New(errcode.BadValue,
 			"a document of config.collections cannot be read: %v", err)
 	}
-	pattern, err := key.PatternOf(doc.Key)
-	return Collection{
-		NS:              doc.NS,
-		UUID:            doc.UUID,
-		Epoch:           doc.Epoch,
-		Timestamp:       fromTimestampBSON(doc.Timestamp),
-		Key:             pattern,
-		AllowMigrations: doc.AllowMigrations,
-		Balancing: Balancing{
-			NoBalance: doc.NoBalance, ChunkBytes: doc.ChunkBytes, Defragment: doc.Defragment,
-			NoAutoMerge: doc.AutoMerge != nil && !*doc.AutoMerge,
-		},
-	}, err
+	d.Key, err = key.PatternOf(d.pattern)
+	return d.Collection, err
+}
+
+// collectionReader takes a document of config.collections apart. wrong is the field that is of
+// another type.
+type collectionReader struct {
+	Collection
+	pattern bson.Raw
+	wrong   string
+}
+
+func (d *collectionReader) field(name []byte, v bson.RawValue) (ok bool) {
+	switch string(name) {
+	case "_id":
+		d.NS, ok = v.StringValueOK()
+	case "uuid":
+		d.UUID, ok = v.StringValueOK()
+	case "lastmodEpoch":
+		d.Epoch, ok = v.StringValueOK()
+	case "timestamp":
+		d.Timestamp, ok = timeOf(v)
+	case "key":
+		d.pattern, ok = v.DocumentOK()
+	case "allowMigrations":
+		d.AllowMigrations, ok = v.BooleanOK()
+	case "noBalance":
+		d.NoBalance, ok = v.BooleanOK()
+	case "maxChunkSizeBytes":
+		d.ChunkBytes, ok = v.AsInt64OK()
+	case "defragmentCollection":
+		d.Defragment, ok = v.BooleanOK()
+	case "enableAutoMerge":
+		var merges bool
+		merges, ok = v.BooleanOK()
+		d.NoAutoMerge = !merges
+	default:
+		return true
+	}
+	if !ok {
+		d.wrong = string(name)
+	}
+	return ok
 }
 
 // zoneDoc is a document of config.tags.

@@ -479,3 +479,30 @@ func TestOwnedAtIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectionDocument: a field of another type is an error that names it, and other fields are
+// left alone.
+func TestCollectionDocument(t *testing.T) {
+	fields := bson.D{
+		{Key: "_id", Value: "test.docs"}, {Key: "key", Value: bson.D{{Key: "k", Value: int32(1)}}},
+		{Key: "maxChunkSizeBytes", Value: int32(7)}, {Key: "enableAutoMerge", Value: false},
+		{Key: "other", Value: "x"},
+	}
+	decode := func(fields bson.D) (catalog.Collection, error) {
+		doc, err := bson.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return catalog.DecodeCollection(doc)
+	}
+	want := catalog.Collection{NS: "test.docs", Key: key.Pattern{Field: "k"}}
+	want.ChunkBytes, want.NoAutoMerge = 7, true
+	got, err := decode(fields)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	_, err = decode(append(fields, bson.E{Key: "uuid", Value: 3}))
+	if err == nil || !strings.Contains(err.Error(), "the field uuid") {
+		t.Errorf("a number as uuid: %v", err)
+	}
+}

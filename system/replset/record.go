@@ -17,8 +17,8 @@ const (
 	kindBase   = 'b' // the place before the first entry: term, index
 	kindHard   = 'h' // term, vote, commit
 	kindEntry  = 'e' // term, index, data
-	// recordOverhead is at least what a record takes besides its data.
-	recordOverhead = recordHead + 1 + 3*binary.MaxVarintLen64
+	// recordOverhead is what a record takes besides its data while its numbers are below 2^28.
+	recordOverhead = recordHead + 1 + 3*4
 )
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
@@ -35,7 +35,7 @@ func appendEntry(b []byte, e *pb.Entry) []byte {
 	return appendRecord(b, kindEntry, e.Data, e.Term, e.Index)
 }
 
-// recordsSize is enough for the records of entries.
+// recordsSize is enough for the records of entries, a guess that saves growing.
 func recordsSize(entries []pb.Entry) int {
 	size := recordOverhead * len(entries)
 	for i := range entries {

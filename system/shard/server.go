@@ -24,7 +24,10 @@ import (
 	"slices"
 	"sort"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -58,6 +61,8 @@ type Server struct {
 	collections map[string]*Collection
 	cursors     cursorRegistry
 	checkouts   map[string]*sessionCheckout
+	// sessionRecords are rows of SessionsNS: each is read several times by the next statement.
+	sessionRecords document.Memo[bson.Raw, SessionRecord]
 	// How often the member's role or whole state has changed.
 	stateEpoch int
 	audits     []func(*command.AuditReply)

@@ -93,9 +93,16 @@ func (x *Session) Record() SessionRecord {
 }
 
 func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
-	var rec SessionRecord
+	rec, err := s.sessionRecords.Read(raw, readSessionRecord)
+	if err != nil {
+		s.node.Assert(false, "%s holds a session that is none: %v", s.node.ID(), raw)
+	}
+	return rec
+}
+
+func readSessionRecord(raw bson.Raw) (rec SessionRecord, err error) {
 	var named, numbered, placed bool
-	_, err := document.Fields(raw, func(name []byte, v bson.RawValue) bool {
+	_, err = document.Fields(raw, func(name []byte, v bson.RawValue) bool {
 		switch string(name) {
 		case "_id":
 			rec.ID, named = v.StringValueOK()
@@ -106,10 +113,10 @@ func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
 		}
 		return true
 	})
-	if err != nil || !named || !numbered || !placed {
-		s.node.Assert(false, "%s holds a session that is none: %v", s.node.ID(), raw)
+	if err == nil && !(named && numbered && placed) {
+		err = errcode.New(errcode.BadValue, "a session lacks _id, txn or lastOp")
 	}
-	return rec
+	return rec, err
 }
 
 // lastOf reads {t, i}; false without an index.
@@ -218,8 +225,10 @@ func (s *Server) History(
 		if st == nil {
 			return false
 		}
-		s.node.Assert(st.Prev.Index < at.Index, "session %s: the statement at %s follows one at %s",
-			r.ID, at, st.Prev)
+		if st.Prev.Index >= at.Index {
+			s.node.Assert(false, "session %s: the statement at %s follows one at %s",
+				r.ID, at, st.Prev)
+		}
 		complete = complete && !st.DeadEnd
 		if !fn(st, at) {
 			break

@@ -15,6 +15,8 @@ type collectionData struct {
 	index   btree.Map[string, *indexEntry] // by shard key and _id; empty without a pattern
 	// documents and bytes are of the newest versions.
 	documents, bytes int64
+	// changes counts the versions that came and went, and no version is newer than changed.
+	changes, changed uint64
 }
 
 // docRecord is a document through time, newest version first. Invariant: indexes strictly decrease
@@ -93,6 +95,8 @@ func (c *collectionData) put(index uint64, id string, doc bson.Raw) (*docRecord,
 		c.records.Set(id, r)
 	}
 	c.count(r.latest(), doc)
+	c.changes++
+	c.changed = index
 	if r.head != nil && r.head.index == index {
 		c.leave(r.head.place)
 		r.head.doc, r.head.place = doc, at
@@ -115,11 +119,11 @@ func (c *collectionData) settle(r *docRecord, doc bson.Raw) (*indexEntry, error)
 		r.head.place.uses++
 		return r.head.place, nil
 	}
-	p := &indexEntry{key: k, record: r}
-	if old, ok := c.index.Get(p.path()); ok {
-		p = old
-	} else {
-		c.index.Set(p.path(), p)
+	path := string(k) + r.id
+	p, known := c.index.Get(path)
+	if !known {
+		p = &indexEntry{key: k, record: r}
+		c.index.Set(path, p)
 	}
 	p.uses++
 	return p, nil
@@ -139,6 +143,7 @@ func (c *collectionData) leave(p *indexEntry) {
 func (c *collectionData) pop(r *docRecord) {
 	c.leave(r.head.place)
 	undone := r.latest()
+	c.changes++
 	r.head = r.head.before
 	c.count(undone, r.latest())
 	c.sweep(r)

@@ -106,7 +106,7 @@ func (n *namespaceHistory) sweep(s *Store) {
 	if n.head == nil || n.head.collection == nil && n.head.before == nil {
 		if now, ok := s.namespaces.Get(n.name); ok && now == n {
 			s.namespaces.Delete(n.name)
-			s.recent = nil
+			s.recent = [len(s.recent)]*namespaceHistory{}
 		}
 	}
 }

@@ -30,9 +30,9 @@ type Store struct {
 	oldest     uint64
 	undo       changeQueue
 	changes    uint64
-	// recent is the namespace that was asked for last, nil or one of namespaces: who asks for one
-	// asks for it several times.
-	recent *namespaceHistory
+	// recent are namespaces that were asked for lately, by the length of their names: nil or one of
+	// namespaces. Few are in use, whose lengths mostly differ.
+	recent [16]*namespaceHistory
 }
 
 // namespaceHistory is a name and the collections it has meant. A nil collection is a dropped one.
@@ -61,19 +61,36 @@ func (s *Store) Changes() uint64 { return s.changes }
 // Oldest is the lowest index that can be read at.
 func (s *Store) Oldest() uint64 { return s.oldest }
 
+// Mark stands for the documents of a collection: two reads with the same Mark, of both of which
+// Store.Mark said that they see the newest versions, see the same. It keeps them in memory.
+type Mark struct {
+	collection *collectionData
+	changes    uint64
+}
+
+// Mark is that of the collection as it was at an index, and whether nothing in it is newer.
+func (s *Store) Mark(ns string, at uint64) (m Mark, newest bool) {
+	c := s.at(ns, at)
+	if c == nil {
+		return Mark{}, true
+	}
+	return Mark{c, c.changes}, c.changed <= at
+}
+
 func (s *Store) at(ns string, index uint64) *collectionData {
 	if index < s.oldest {
 		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
 			ns, index, s.oldest))
 	}
-	if s.recent == nil || s.recent.name != ns {
+	recent := &s.recent[len(ns)%len(s.recent)]
+	if *recent == nil || (*recent).name != ns {
 		n, ok := s.namespaces.Get(ns)
 		if !ok {
 			return nil
 		}
-		s.recent = n
+		*recent = n
 	}
-	return s.recent.at(index)
+	return (*recent).at(index)
 }
 
 func (n *namespaceHistory) at(index uint64) *collectionData {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
@@ -36,7 +35,7 @@ func (h *Log) lacksEffect(asked env.Message) string {
 // names the version that its migration began with, so every chunk of the range has to have a newer
 // one, be it one that holds the whole range or its parts.
 func (h *Log) lacksNewer(req *command.EnsureChunkVersionIsGreaterThan) string {
-	table, err := configsvr.ReadTable(h.Store, req.NS, h.Committed)
+	table, err := h.Tables.Read(h.Store, req.NS, h.Committed)
 	if err != nil || table.Collection().UUID != req.UUID {
 		return "" // dropped: no commit finds it
 	}

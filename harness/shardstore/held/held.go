@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
@@ -22,10 +23,12 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Log is what a member has on disk, and the index of the newest entry of it that a majority has.
+// Log is what a member has on disk, the index of the newest entry of it that a majority has, and
+// who reads routing tables of it.
 type Log struct {
 	Store     *store.Store
 	Committed uint64
+	Tables    *configsvr.TableReader
 }
 
 // Lacks says what a request was about, where its name does not, and what no majority has of what it

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -99,7 +100,7 @@ func TestLacked(t *testing.T) {
 		"a read": {&command.Find{NS: ns}, nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &Log{store.New(), 0}
+			h := &Log{Store: store.New(), Tables: &configsvr.TableReader{}}
 			index := uint64(0)
 			for _, ops := range [][]oplog.Op{c.majority, c.newer} {
 				for _, op := range ops {
@@ -160,7 +161,7 @@ func TestLacksForSuccessor(t *testing.T) {
 		"a question":                   {taskOp("orphans"), []oplog.Op{begun}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &Log{store.New(), 1}
+			h := &Log{Store: store.New(), Committed: 1}
 			if err := h.Store.Apply(1, c.has); err != nil {
 				t.Fatal(err)
 			}

@@ -6,23 +6,19 @@ import (
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 )
 
 // Differs says how a routing table that a member of the config server has answered with is another
 // one than its log has, as far as a majority has that; empty when it is the same.
 func (h *Log) Differs(asked *command.GetRoutingTable, told *command.RoutingUpdate) string {
-	table, err := configsvr.ReadTable(h.Store, asked.NS, h.Committed)
+	table, err := h.Tables.Read(h.Store, asked.NS, h.Committed)
 	if err != nil {
 		return fmt.Sprintf("its log says: %v", err)
 	}
 	if told.Collection != table.Collection() {
 		return fmt.Sprintf("it says %+v; its log says %+v", told.Collection, table.Collection())
 	}
-	due := slices.Collect(table.Chunks())
-	if !told.Full {
-		due = table.Since(asked.Since)
-	}
+	due := chunksDue(table, asked, told)
 	for i := range max(len(due), len(told.Chunks)) {
 		switch {
 		case i >= len(told.Chunks):
@@ -34,6 +30,15 @@ func (h *Log) Differs(asked *command.GetRoutingTable, told *command.RoutingUpdat
 		}
 	}
 	return ""
+}
+
+func chunksDue(
+	table *catalog.Table, asked *command.GetRoutingTable, told *command.RoutingUpdate,
+) []catalog.Chunk {
+	if told.Full {
+		return slices.AppendSeq(make([]catalog.Chunk, 0, table.Len()), table.Chunks())
+	}
+	return table.Since(asked.Since)
 }
 
 func same(a, b *catalog.Chunk) bool {

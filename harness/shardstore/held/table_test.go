@@ -24,7 +24,7 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Log{store.New(), 1}
+	h := &Log{Store: store.New(), Committed: 1, Tables: &configsvr.TableReader{}}
 	if err := h.Store.Apply(1, ops); err != nil {
 		t.Fatal(err)
 	}
