@@ -179,10 +179,12 @@ func New(key func(string) string) *Oracle {
 		layouts:      map[string]Layout{},
 		plain:        map[string]bool{},
 		services:     map[string]*service{},
-		awaited:      awaited{map[string]sweep{}, map[string][]toldDone{}, map[string]bool{}},
-		verdicts:     map[string]*verdict.Verdict{},
-		show:         key,
-		listed:       declaredRules.All(),
+		awaited: awaited{
+			map[string]sweep{}, map[string][]toldDone{}, map[string]bool{}, map[string]int{},
+		},
+		verdicts: map[string]*verdict.Verdict{},
+		show:     key,
+		listed:   declaredRules.All(),
 	}
 	if key == nil {
 		o.show = model.ShowKey

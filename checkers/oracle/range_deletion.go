@@ -154,8 +154,10 @@ type awaited struct {
 	// told are the answers of a shard that nothing is deleted in a range of a collection, by shard
 	// and collection.
 	told map[string][]toldDone
-	// passed are the requests to move a range that the config server has passed on to a donor.
-	passed map[string]bool
+	// passed are the requests to move a range that the config server has passed on to a donor,
+	// requests how often each has arrived there.
+	passed   map[string]bool
+	requests map[string]int
 }
 
 // toldDone is the step of an answer, and when the question arrived.
@@ -208,7 +210,8 @@ func (o *Oracle) AwaitsDeletion(name, ns, lo, hi, to string) (answered func(move
 				since = append(since, m)
 			}
 		}
-		passed := o.awaited.passed[name] && o.causes.stable(model.Config, at)
+		passed := o.awaited.passed[name] && o.awaited.requests[name] <= 1 &&
+			o.causes.stable(model.Config, at)
 		if len(since) == 1 && (passed || o.remembersDonor(since[0])) {
 			o.judgeAwaited(since[0], asked)
 		}
@@ -217,6 +220,10 @@ func (o *Oracle) AwaitsDeletion(name, ns, lo, hi, to string) (answered func(move
 
 // PassesOn is called when the config server asks a donor for what a client has requested.
 func (o *Oracle) PassesOn(request string) { o.awaited.passed[request] = true }
+
+// Requests is called when a client's request to move a range arrives at the config server: a
+// repeated one, or a copy, may be answered by the catalog although the first was passed on.
+func (o *Oracle) Requests(request string) { o.awaited.requests[request]++ }
 
 // remembersDonor says whether the config server can still know from which shard the range came: a
 // request that finds it moved already waits for the shards that the history names, and 4.2 drops
