@@ -222,15 +222,23 @@ func (s *Server) begin(t env.Task, op *ddlOperation) (over bool, err error) {
 // note remembers that a request needs nothing done, now or later: a copy of one that was refused
 // may come when it could be carried out, and nobody waits for that.
 func (s *Server) note(t env.Task, op ddlOperation, refused error) error {
-	if op.Session == "" {
-		return nil
-	}
 	done := executedRequest{Session: op.Session, Txn: op.Txn}
 	if refused != nil {
 		done.Code, done.Why = errcode.Of(refused), errcode.Reason(refused)
 	}
+	if !s.ddl.isNewest(done) {
+		return nil
+	}
 	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, done))
 	return err
+}
+
+// isNewest reports whether nothing newer is remembered of the request's session. A client that has
+// given an operation up, which goes on all the same, may be done with the next before that is over:
+// repeats of the next must not be taken for new ones.
+func (d *ddlCoordinator) isNewest(r executedRequest) bool {
+	known, ok := d.requests.Get(r.Session)
+	return r.Session != "" && (!ok || known.Txn <= r.Txn)
 }
 
 // refusal is how the request was answered that is remembered, if it is this one and was refused.

@@ -98,8 +98,7 @@ func (s *Server) conclude(t env.Task, op *ddlOperation) error {
 		return err
 	}
 	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
-	if op.Session != "" {
-		done := executedRequest{op.Session, op.Txn, op.Code, op.Why}
+	if done := (executedRequest{op.Session, op.Txn, op.Code, op.Why}); s.ddl.isNewest(done) {
 		ops = append(ops, s.ddl.requests.Put(op.Session, done))
 	}
 	_, err := s.member.Write(t, ops...)
