@@ -99,7 +99,9 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 			return err
 		}
 	}
-	arrival := []oplog.Op{changestream.Arrival(req.Database)} // in the first entry of all
+	arrival := []oplog.Op{ // in the first entry of all
+		changestream.Arrival(req.Database), shard.Arrives(req.Database, req.Move),
+	}
 	for _, coll := range req.Collections {
 		if err := t.Point(
 			failpoint.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move},

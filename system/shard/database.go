@@ -73,7 +73,8 @@ func (s *Server) Drop(t env.Task, ns string, options bson.Raw, why string) error
 }
 
 // CopiesNS holds a document for each unsharded collection that a shard has all of by a copy, from
-// another one that was the primary of its database before.
+// another one that was the primary of its database before, and one for the database with the move
+// by which it has come.
 const CopiesNS = "config.copiedCollections"
 
 // BeginsCopy and EndsCopy are the operations that go with the first and behind the last entry of a
@@ -87,12 +88,23 @@ func EndsCopy(ns string) oplog.Op {
 	return documentOp(oplog.Insert, CopiesNS, ns, bson.D{{Key: "_id", Value: ns}})
 }
 
-// copiedLater reports whether a collection came by a copy that had not ended at an index.
+// Arrives is the operation that goes with the first entry of a move of a database, be there
+// collections or not. What the shard has of them from before may be what an earlier move has left
+// behind, which others have changed since.
+func Arrives(database, move string) oplog.Op {
+	return documentOp(oplog.Update, CopiesNS, database,
+		bson.D{{Key: "_id", Value: database}, {Key: "move", Value: move}})
+}
+
+// copiedLater reports whether a collection came by a copy that had not ended at an index, or its
+// database came with a move that had not begun then.
 func (s *Server) copiedLater(ns string, index uint64) bool {
-	has := func(at uint64) bool {
-		return s.cfg.Member.Store().Get(CopiesNS, string(key.String(ns)), at) != nil
+	at := func(id string, index uint64) bson.Raw {
+		return s.cfg.Member.Store().Get(CopiesNS, string(key.String(id)), index)
 	}
-	return has(store.Latest) && !has(index)
+	database := catalog.DatabaseOf(ns)
+	return at(ns, store.Latest) != nil && at(ns, index) == nil ||
+		!bytes.Equal(at(database, store.Latest), at(database, index))
 }
 
 // announceDrop reports that every document of a collection is gone.
