@@ -48,7 +48,7 @@ func TestWatchesStandApart(t *testing.T) {
 }
 
 // Equal texts have equal numbers, others have not, and all of them are found again: short ones and
-// those that are longer than a page.
+// those that are too long for a page.
 func TestTexts(t *testing.T) {
 	var texts Texts
 	if n := texts.Of(""); n != 0 || texts.Text(n) != "" {
@@ -61,6 +61,8 @@ func TestTexts(t *testing.T) {
 			switch {
 			case i%1000 == 7:
 				text = strings.Repeat(text, 100)
+			case i%1000 < 3:
+				text += strings.Repeat("x", longest-1-len(text)+i%1000) // one less, as long, one more
 			case i%20_000 == 8:
 				text = strings.Repeat(text, 50_000)
 			}

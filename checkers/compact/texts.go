@@ -2,6 +2,9 @@ package compact
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories/keyed"
 )
@@ -13,8 +16,10 @@ type Text uint32
 // Texts are the texts of a history. A history of ten million writes has as many, so they stand in
 // pages without a pointer to each: the number says where.
 type Texts struct {
-	// pages hold texts with their lengths; each begins at a multiple of unit.
+	// pages hold texts with their lengths; each begins at a multiple of unit. Long ones stand in a
+	// list, so that numbers lie close together: what is kept by number takes little more than that.
 	pages [][]byte
+	long  []string
 	count int
 	// slots are open addresses by hash.
 	slots []slot
@@ -28,6 +33,8 @@ type slot struct {
 const (
 	unit        = 8
 	unitsOfPage = 1 << 13
+	longest     = 64   // on a page
+	isLong      = 0xff // in the place of a length: the place in the list follows
 )
 
 // Len is above the number of every text.
@@ -53,7 +60,7 @@ func (t *Texts) Of(text string) Text {
 		case s.text == 0:
 			*s = slot{hash, t.keep(text)}
 			return s.text
-		case s.hash == hash && string(t.bytes(s.text)) == text:
+		case s.hash == hash && t.is(s.text, text):
 			return s.text
 		}
 	}
@@ -64,22 +71,25 @@ func (t *Texts) Text(n Text) string {
 	if n == 0 {
 		return ""
 	}
-	return string(t.bytes(n))
-}
-
-func (t *Texts) bytes(n Text) []byte {
 	page := t.pages[n/unitsOfPage][n%unitsOfPage*unit:]
-	if size := int(page[0]); size < 0x80 {
-		return page[1 : 1+size]
+	if page[0] == isLong {
+		return t.long[binary.LittleEndian.Uint32(page[1:])]
 	}
-	size, digits := binary.Uvarint(page)
-	return page[digits:][:size]
+	return string(page[1 : 1+page[0]])
 }
 
-// keep appends a text with its length, on a page of its own if need be.
+func (t *Texts) is(n Text, text string) bool {
+	page := t.pages[n/unitsOfPage][n%unitsOfPage*unit:]
+	if page[0] == isLong {
+		return t.long[binary.LittleEndian.Uint32(page[1:])] == text
+	}
+	return string(page[1:1+page[0]]) == text
+}
+
+// keep appends a text with its length.
 func (t *Texts) keep(text string) Text {
 	last := len(t.pages) - 1
-	if last < 0 || len(t.pages[last])+len(text)+binary.MaxVarintLen64 > unit*unitsOfPage {
+	if last < 0 || len(t.pages[last])+longest+unit > unit*unitsOfPage {
 		t.pages = append(t.pages, nil)
 		last++
 	}
@@ -87,14 +97,22 @@ func (t *Texts) keep(text string) Text {
 	if last == 0 && len(page) == 0 {
 		page = make([]byte, unit) // 0 is the empty text
 	}
-	n := Text(last*unitsOfPage + len(page)/unit)
-	page = append(binary.AppendUvarint(page, uint64(len(text))), text...)
+	n := last*unitsOfPage + len(page)/unit
+	if n > math.MaxUint32 {
+		panic(fmt.Sprintf("compact: a history of %d different texts is too long", t.count))
+	}
+	if len(text) > longest {
+		page = binary.LittleEndian.AppendUint32(append(page, isLong), uint32(len(t.long)))
+		t.long = append(t.long, strings.Clone(text))
+	} else {
+		page = append(append(page, byte(len(text))), text...)
+	}
 	for len(page)%unit != 0 {
 		page = append(page, 0)
 	}
 	t.pages[last] = page
 	t.count++
-	return n
+	return Text(n)
 }
 
 // hashOf is the same in every process, so that nothing ever depends on the process.

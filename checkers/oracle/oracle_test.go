@@ -689,6 +689,13 @@ func TestStepOracles(t *testing.T) {
 		"counted before a failover undid what the recipient has": {
 			sentTooEarly + "task a.1 m1 - m ready 2", "",
 		},
+		"counted before a failover, and deleted": {
+			sentTooEarly + "task a.1 m1 - m ready 2\nclean a.1 2 3 c m1\ntask a.1 m1 - m done 1", "",
+		},
+		"counted before a failover, and again": {
+			sentTooEarly + "task a.1 m1 - m ready 2\nclean a.1 2 3 c m1\ntask a.1 m1 - m done 2",
+			orphansMiscounted,
+		},
 		"counted as nobody had it": {sentTooEarly + "task a.1 m1 - m ready 3", orphansMiscounted},
 		"copy after the commit":    {moved + "copy b.0 1 2 c 11 m1", lateCopy},
 	} {

@@ -35,6 +35,9 @@ type move struct {
 	blocked uint64
 	term    uint64
 	donor   map[string]model.Doc
+	// miscounted is by how many documents the donor's count of orphans is too high since it was
+	// taken over by a later primary.
+	miscounted int
 	// history is what the donor had on record of retryable writes when it blocked writes.
 	history model.History
 	// commit is the newest entry of the config server that commits it; committed is the step at

@@ -307,7 +307,7 @@ func (o *Oracle) judgeOrphans(e *trace.Event) {
 		return
 	}
 	left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max))
-	if left != e.Orphans() && !o.countedBefore(e) {
+	if left != e.Orphans() && !o.countedBefore(e, left) {
 		o.report(orphanCountRule, verdict.Violation{
 			Signature: orphansMiscounted,
 			NS:        e.NS,
@@ -318,13 +318,19 @@ func (o *Oracle) judgeOrphans(e *trace.Event) {
 	}
 }
 
-// countedBefore says whether a donor that has had another primary since has the number of documents
-// that it gave away: the count is the recipient's, which has what a primary sent that was deposed
-// before it was majority-committed.
-func (o *Oracle) countedBefore(e *trace.Event) bool {
+// countedBefore says whether a donor that has had another primary since goes by the number of
+// documents that it gave away: it takes the count over from the recipient, which has what a primary
+// sent that was deposed before it was majority-committed. By how much that is wrong does not change
+// until the deletion is done.
+func (o *Oracle) countedBefore(e *trace.Event, left int) bool {
 	m := o.moves[e.Migration()]
-	return m != nil && m.blocked > 0 && e.Shard == m.from && o.world.Set(e.Shard).Term > m.term &&
-		e.Orphans() == len(m.donor)
+	if m == nil || m.blocked == 0 || e.Shard != m.from || o.world.Set(e.Shard).Term == m.term {
+		return false
+	}
+	if e.DeletionState() == trace.DeletionReady && e.Orphans() == len(m.donor) {
+		m.miscounted = e.Orphans() - left
+	}
+	return e.Orphans()-left == m.miscounted
 }
 
 // MayForget reports whether a shard whose range deletions live in its primary's memory (protocol

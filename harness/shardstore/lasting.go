@@ -103,10 +103,10 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	if !ok || !lasts(asked.Body) {
 		return
 	}
-	if move, moves := asked.Body.(*command.MoveRange); moves && c.Member(x.To) != nil {
-		c.oracle.Requests(move.Name)
-	}
 	if m := c.Member(x.To); m != nil {
+		if move, moves := asked.Body.(*command.MoveRange); moves && m.Leading() {
+			c.oracle.Requests(move.Name)
+		}
 		x.Mark.Applied = m.Applied().Index
 		if m.Leading() && c.deposed(m.Name(), m.Term()) {
 			x.Mark.Deposed = m.Term()

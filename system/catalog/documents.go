@@ -124,6 +124,9 @@ type collectionReader struct {
 }
 
 func (d *collectionReader) field(name []byte, v bson.RawValue) (ok bool) {
+	if v.Type == bson.TypeNull {
+		return true // as if it were missing
+	}
 	switch string(name) {
 	case "_id":
 		d.NS, ok = v.StringValueOK()
@@ -141,6 +144,7 @@ func (d *collectionReader) field(name []byte, v bson.RawValue) (ok bool) {
 		d.NoBalance, ok = v.BooleanOK()
 	case "maxChunkSizeBytes":
 		d.ChunkBytes, ok = v.AsInt64OK()
+		ok = ok && v.Type != bson.TypeDouble
 	case "defragmentCollection":
 		d.Defragment, ok = v.BooleanOK()
 	case "enableAutoMerge":

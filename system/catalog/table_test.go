@@ -486,7 +486,7 @@ func TestCollectionDocument(t *testing.T) {
 	fields := bson.D{
 		{Key: "_id", Value: "test.docs"}, {Key: "key", Value: bson.D{{Key: "k", Value: int32(1)}}},
 		{Key: "maxChunkSizeBytes", Value: int32(7)}, {Key: "enableAutoMerge", Value: false},
-		{Key: "other", Value: "x"},
+		{Key: "other", Value: "x"}, {Key: "noBalance", Value: nil},
 	}
 	decode := func(fields bson.D) (catalog.Collection, error) {
 		doc, err := bson.Marshal(fields)
@@ -501,8 +501,12 @@ func TestCollectionDocument(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	_, err = decode(append(fields, bson.E{Key: "uuid", Value: 3}))
-	if err == nil || !strings.Contains(err.Error(), "the field uuid") {
-		t.Errorf("a number as uuid: %v", err)
+	for _, wrong := range []bson.E{
+		{Key: "uuid", Value: 3}, {Key: "maxChunkSizeBytes", Value: 7.9},
+	} {
+		_, err = decode(append(fields, wrong))
+		if err == nil || !strings.Contains(err.Error(), "the field "+wrong.Key) {
+			t.Errorf("%v: %v", wrong, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // lacksEffect is for requests of recoveries and fences, whose effect lasts: who was answered goes
@@ -94,11 +95,13 @@ func (h *Log) LacksForCommit(migrationID string, records bool) string {
 }
 
 // LacksForTaskOp says what a donor's successor would not find on record when the recipient is to
-// give up the deletion of the range now: that the migration was committed (protocol 9.1).
+// give up the deletion of the range now: that the migration was committed (protocol 9.1), unless its
+// collection was dropped.
 func (h *Log) LacksForTaskOp(req *command.RangeTaskOp) string {
 	decision, _ := h.document(migration.CoordinatorsNS, req.Migration).Lookup("decision").
 		StringValueOK()
-	if req.Op != "delete" || migration.Decision(decision) == migration.Committed {
+	if req.Op != "delete" || migration.Decision(decision) == migration.Committed ||
+		!h.has(req.NS, store.Latest) {
 		return ""
 	}
 	return fmt.Sprintf("the decision of migration %s on record is %q", req.Migration, decision)

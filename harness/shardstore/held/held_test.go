@@ -132,8 +132,10 @@ func TestLacksForSuccessor(t *testing.T) {
 		return oplog.Op{Kind: oplog.Insert, NS: in, ID: string(key.String(id)), Doc: raw}
 	}
 	counted := func(n int) oplog.Op {
-		return record(shard.VersionNS, "minOpTimeRecovery", bson.D{{Key: "minOpTimeUpdaters", Value: n}})
+		return record(shard.VersionNS, "minOpTimeRecovery",
+			bson.D{{Key: "minOpTimeUpdaters", Value: n}})
 	}
+	made := oplog.Op{Kind: oplog.Create, NS: "test.docs"}
 	begun := record(migration.CoordinatorsNS, "m", nil)
 	decided := record(migration.CoordinatorsNS, "m", bson.D{{Key: "decision", Value: "committed"}})
 	waits := record(rangedel.Namespace, "m", bson.D{{Key: "pending", Value: true}})
@@ -142,7 +144,7 @@ func TestLacksForSuccessor(t *testing.T) {
 	}
 	taskOp := func(op string) func(*Log) string {
 		return func(h *Log) string {
-			return h.LacksForTaskOp(&command.RangeTaskOp{Migration: "m", Op: op})
+			return h.LacksForTaskOp(&command.RangeTaskOp{NS: "test.docs", Migration: "m", Op: op})
 		}
 	}
 	for name, c := range map[string]struct {
@@ -156,8 +158,9 @@ func TestLacksForSuccessor(t *testing.T) {
 		"commit of 4.2":                {commit(false), []oplog.Op{counted(1)}, ""},
 		"commit of 4.2, uncounted":     {commit(false), []oplog.Op{counted(0)}, "no commit in progress"},
 		"commit of 4.2, never counted": {commit(false), nil, "no commit in progress"},
-		"decided":                      {taskOp("delete"), []oplog.Op{decided}, ""},
-		"undecided":                    {taskOp("delete"), []oplog.Op{begun}, `on record is ""`},
+		"decided":                      {taskOp("delete"), []oplog.Op{made, decided}, ""},
+		"undecided":                    {taskOp("delete"), []oplog.Op{made, begun}, `on record is ""`},
+		"undecided, and dropped":       {taskOp("delete"), []oplog.Op{begun}, ""},
 		"a question":                   {taskOp("orphans"), []oplog.Op{begun}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
