@@ -141,7 +141,7 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if _, cached := asked.(*command.FlushRoutingTableCacheUpdates); lacking == "" && !cached {
 		lacking = h.LacksEntry("it wrote", x.Wrote)
 	}
-	if lacking == "" {
+	if lacking == "" && (m.Leading() || !reshapes(asked)) {
 		lacking = h.LacksEntry("when the request arrived it had", x.Mark.Applied)
 	}
 	if lacking != "" {
@@ -150,6 +150,17 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
 		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed, c.newest(m.Name()))
 	}
+}
+
+// reshapes reports whether a request changes chunks without their documents. A shard that was deposed
+// meanwhile answers it by the routing table of the config server, and by nothing in its own log,
+// which may have been rolled back.
+func reshapes(asked env.Message) bool {
+	switch asked.(type) {
+	case *command.ShardsvrSplitChunk, *command.ShardsvrMergeChunks, *command.ShardsvrMergeAllChunks:
+		return true
+	}
+	return false
 }
 
 // routingAnswer has the oracle judge a routing table: whatever a member of the config server keeps
