@@ -152,9 +152,9 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 	}
 }
 
-// reshapes reports whether a request changes chunks without their documents. A shard that was deposed
-// meanwhile answers it by the routing table of the config server, and by nothing in its own log,
-// which may have been rolled back.
+// reshapes reports whether a request changes chunks without their documents. A shard that was
+// deposed meanwhile answers it by the routing table of the config server, and by nothing in its own
+// log, which may have been rolled back.
 func reshapes(asked env.Message) bool {
 	switch asked.(type) {
 	case *command.ShardsvrSplitChunk, *command.ShardsvrMergeChunks, *command.ShardsvrMergeAllChunks:
