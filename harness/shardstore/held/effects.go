@@ -95,8 +95,8 @@ func (h *Log) LacksForCommit(migrationID string, records bool) string {
 }
 
 // LacksForTaskOp says what a donor's successor would not find on record when the recipient is to
-// give up the deletion of the range now: that the migration was committed (protocol 9.1), unless its
-// collection was dropped.
+// give up the deletion of the range now: that the migration was committed (protocol 9.1), unless
+// its collection was dropped.
 func (h *Log) LacksForTaskOp(req *command.RangeTaskOp) string {
 	decision, _ := h.document(migration.CoordinatorsNS, req.Migration).Lookup("decision").
 		StringValueOK()
