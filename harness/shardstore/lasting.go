@@ -190,10 +190,12 @@ func (c *cluster) newest(set string) string {
 // primariesAsk reports whether only primaries send a request that others go by. Any member asks who
 // is the primary, or what the catalog has, and may have begun to before it was elected. A clean-up
 // of 4.2 that began in an earlier term may still wait for migrations, which changes nothing, and
-// add its line to the changelog, which nobody goes by; then it finds that the term is over.
+// add its line to the changelog, which nobody goes by; then it finds that the term is over. A
+// change of chunks is what the request said, whenever that began, and the config server judges it.
 func primariesAsk(asked env.Message) bool {
 	switch asked.(type) {
-	case *command.FlushRoutingTableCacheUpdates, *command.JoinMigrations, *command.LogChange:
+	case *command.FlushRoutingTableCacheUpdates, *command.JoinMigrations, *command.LogChange,
+		*command.CommitChunkSplit, *command.CommitChunksMerge, *command.CommitMergeAllChunks:
 		return false
 	case *command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkCommit,
 		*command.CloneCatalogData, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:
