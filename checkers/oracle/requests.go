@@ -125,3 +125,77 @@ func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) *balance.Rou
 	}
 	return state
 }
+
+// weigh takes what a shard says, until something is chosen; one that says something else than
+// before leaves it open which the round goes by.
+func (now *openRound) weigh(e *trace.Event) {
+	if now.entered > 0 {
+		return
+	}
+	said, at, asked := now.bytes, weighed{e.NS, e.Peer, e.Min}, asksBytes
+	if e.Min != "" {
+		said, asked = now.sizes, asksSizes
+	}
+	now.note(now.answered, question{e.Peer, asked})
+	now.heard = e.At
+	delete(now.unheard, e.Peer)
+	before, known := said[at]
+	now.disturbed = now.disturbed || known && before != e.Bytes()
+	said[at] = e.Bytes()
+}
+
+// noteFailed takes a question that failed, or one for the primary that it is to be put to.
+func (now *openRound) noteFailed(shard string, e *trace.Event) {
+	switch asked := e.Asked(); asked {
+	case asksSizes, asksBytes:
+		now.heard = e.At
+		now.note(now.failed, question{shard, asked})
+		now.unheard[shard] = true // until it answers, nothing that it is asked next need leave a trace
+	case asksPrimary:
+		now.unheard[shard] = true
+	}
+}
+
+// askedInVain says whether a shard that has answered may have been asked again, with no primary to
+// answer: it is not known whether the round goes by what it said before.
+func (now *openRound) askedInVain() bool {
+	//shardproof:allow map whether there is one does not depend on the order
+	for asked := range now.answered {
+		if now.unheard[asked.shard] {
+			return true
+		}
+	}
+	return false
+}
+
+// note notes that a shard was asked. When one of two requests has failed, it is not known whether
+// the round goes by the other.
+func (now *openRound) note(in map[question]bool, asked question) {
+	in[asked] = true
+	now.disturbed = now.disturbed || now.answered[asked] && now.failed[asked]
+}
+
+// as is the state with what shards have said.
+func (now *openRound) as(state *balance.Round) *balance.Round {
+	judged := *state
+	judged.Shards, judged.Collections = slices.Clone(state.Shards), slices.Clone(state.Collections)
+	for i := range judged.Shards {
+		s := &judged.Shards[i]
+		s.Silent = !now.answered[question{s.Name, asksBytes}]
+	}
+	for i := range judged.Collections {
+		c := &judged.Collections[i]
+		c.Bytes, c.Sizes = map[string]int64{}, map[string]int64{}
+		for _, s := range judged.Shards {
+			if bytes, said := now.bytes[weighed{c.NS, s.Name, ""}]; said {
+				c.Bytes[s.Name] = bytes
+			}
+		}
+		for _, at := range c.Chunks {
+			if bytes, said := now.sizes[weighed{c.NS, at.Shard, at.Min}]; said {
+				c.Sizes[at.Min] = bytes
+			}
+		}
+	}
+	return &judged
+}

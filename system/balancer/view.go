@@ -157,8 +157,8 @@ func (v clusterView) weigh(t env.Task, some []policy.Collection) {
 	})
 }
 
-// weighed are the shards, those whose room is limited with their data (4.2). One of them that does
-// not say what it has fails whoever asks: it might be full (protocol 14.1).
+// weighed are the shards, each that has a limit with how much data it has (4.2). If one of those does
+// not answer, that is an error: it might be full (protocol 14.1).
 func (v clusterView) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
 	shards := v.shards()
 	ids := identified(colls)

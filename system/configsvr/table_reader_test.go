@@ -53,5 +53,5 @@ func TestMarkedReads(t *testing.T) {
 	data.Rollback(2)
 	expect("rolled back", owner(store.Latest), "a")
 	write(3, Databases, "c")
-	expect("changed anew", owner(3), "c")
+	expect("changed again", owner(3), "c")
 }

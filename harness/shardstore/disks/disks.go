@@ -2,8 +2,8 @@
 //
 // Promise: it reads the disks from outside, and asks no member what it has written.
 //
-// Refusal: it does not say what a crash would have done; whoever promises too much is reported
-// whether or not the machine ever fails.
+// Refusal: it does not say what a crash would have done. A member that promises too much is
+// reported whether or not its machine ever crashes.
 package disks
 
 import (
