@@ -157,7 +157,7 @@ func (v clusterView) weigh(t env.Task, some []policy.Collection) {
 	})
 }
 
-// weighed are the shards, each that has a limit with how much data it has (4.2). If one of those does
+// weighed are the shards, those with a limit with how much data they have (4.2). If one of them does
 // not answer, that is an error: it might be full (protocol 14.1).
 func (v clusterView) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
 	shards := v.shards()
