@@ -90,8 +90,8 @@ func Check(ops []histories.Op, limits Limits) []Verdict {
 	return CheckHistory(compact.Of(ops), limits)
 }
 
-// History is a history that takes a sixth of the memory of its operations: of a long one, Add each
-// as it is read.
+// History is a history in compact form, a sixth as large as a slice of its operations: of a long
+// one, Add each as it is read.
 type History = compact.History
 
 // CheckHistory is Check of a history that was added operation by operation.

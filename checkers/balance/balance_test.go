@@ -253,11 +253,11 @@ func TestUnfinished(t *testing.T) {
 		},
 		"neighbours on one shard": {
 			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "x")},
-			map[string]int64{"a": 90, "m": 80}, "x has 2 chunks to join from a on",
+			map[string]int64{"a": 90, "m": 80}, "x has 2 chunks to merge from a on",
 		},
 		"of an unknown size": {
 			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "y")},
-			map[string]int64{"a": 90}, "y has not said how large the chunk at m is",
+			map[string]int64{"a": 90}, "y has not reported the size of the chunk at m",
 		},
 		"a small one beside another": {
 			[]balance.Chunk{chunk("a", "m", "x"), chunk("m", "z", "y")},

@@ -61,10 +61,10 @@ func (r *Round) Unfinished(ns string, show func(string) string) string {
 		to, found := r.mate(c, all, i, taken{})
 		switch {
 		case f.chunks > 1:
-			return fmt.Sprintf("%s has %d chunks to join from %s on",
+			return fmt.Sprintf("%s has %d chunks to merge from %s on",
 				f.first.Shard, f.chunks, show(f.first.Min))
 		case !f.sized:
-			return fmt.Sprintf("%s has not said how large the chunk at %s is",
+			return fmt.Sprintf("%s has not reported the size of the chunk at %s",
 				f.first.Shard, show(f.first.Min))
 		case found:
 			return Choice{ns, f.first.Min, f.first.Max, f.first.Shard, to}.show(show) +

@@ -13,7 +13,7 @@ func (r *Round) Judge(chosen []Choice, show func(string) string) string {
 		if len(chosen) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s moves, and %s, which has a limit, has not said how much it has",
+		return fmt.Sprintf("%s was chosen, but %s, which has a maxSize, has not reported its data size",
 			chosen[0].show(show), name)
 	}
 	used := taken{}

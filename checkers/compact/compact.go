@@ -3,10 +3,11 @@
 // most.
 //
 // What an operation shares with thousands of others (namespace, kind, outcome, concern) is a Form,
-// kept once; texts are numbers; and what only few operations have stands aside.
+// kept once; texts are numbers; and fields that few operations have are stored separately.
 //
-// Promise: Operation returns what was added, but for what no checker looks at: the virtual times of
-// call and answer, the error, and how often it was tried again or how many documents it counted.
+// Promise: Operation returns what was added, except fields that no checker reads: the virtual times
+// of call and answer, the error, how often it was tried again and how many documents it counted. An
+// empty list comes back as nil.
 //
 // Refusal: it judges nothing, and keeps no order but that in which operations were added.
 package compact

@@ -181,17 +181,18 @@ func (o *Oracle) reportForgotten(
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }
 
-// keptRule is kept-on-disk: what replication rests on, which documents show only once two machines
-// have crashed at the wrong moments.
+// keptRule is kept-on-disk: replication rests on it, but documents show a violation only if a
+// machine crashes at the wrong moment.
 var keptRule = verdict.Checker{
 	Name: "kept-on-disk",
-	Promise: "A member of a replica set acknowledges an entry, and votes, only when its disk keeps " +
-		"that whatever happens to its machine; and a primary announces as committed only what a " +
-		"majority of the disks of its set keep.",
+	Promise: "A member of a replica set acknowledges an entry, or grants a vote, only after that " +
+		"entry or vote is durable on its own disk; a primary announces an entry as committed " +
+		"only when it is durable on the disks of a majority of the set.",
 	Signatures: verdict.Meanings{
-		acknowledgedUnkept: "a member acknowledged an entry, or voted, and a crash could make it " +
-			"forget that",
-		announcedUnkept: "a primary announced as committed what only a minority of the disks keep",
+		acknowledgedUnkept: "a member acknowledged an entry, or granted a vote, that was not " +
+			"durable on its disk",
+		announcedUnkept: "a primary announced as committed an entry that is durable on no " +
+			"majority of the disks",
 	},
 }
 
@@ -206,8 +207,9 @@ const (
 func (o *Oracle) AcknowledgedUnkept(node, lacking string) {
 	o.report(keptRule, verdict.Violation{
 		Signature: acknowledgedUnkept,
-		Broke:     fmt.Sprintf("%s acknowledges what a crash can make it forget", node),
-		Because:   []string{lacking},
+		Broke: fmt.Sprintf("%s acknowledged an entry, or granted a vote, that is not durable on its disk",
+			node),
+		Because: []string{lacking},
 	}, o.step)
 }
 
@@ -215,7 +217,8 @@ func (o *Oracle) AcknowledgedUnkept(node, lacking string) {
 func (o *Oracle) AnnouncedUnkept(node, lacking string) {
 	o.report(keptRule, verdict.Violation{
 		Signature: announcedUnkept,
-		Broke:     fmt.Sprintf("%s announces as committed what may be lost", node),
-		Because:   []string{lacking},
+		Broke: fmt.Sprintf("%s announced an entry as committed that is durable on no majority of disks",
+			node),
+		Because: []string{lacking},
 	}, o.step)
 }

@@ -338,8 +338,8 @@ func (r *rounds) judgeDefragmented(e *trace.Event) {
 	if left := now.as(now.states[0]).Unfinished(e.NS, r.show); left != "" {
 		r.report(policyRule, verdict.Violation{
 			Signature: notOfPolicy, NS: e.NS,
-			Broke:   fmt.Sprintf("%s counts as defragmented, and %s", e.NS, left),
-			Because: []string{"nothing was changed from when the round began, and no fault hit it"},
+			Broke:   fmt.Sprintf("the balancer ended the defragmentation of %s, but %s", e.NS, left),
+			Because: []string{"the metadata has not changed since the round began, and no fault hit it"},
 		}, now.step)
 	}
 }

@@ -1,6 +1,6 @@
 // Command longhistory measures what it costs to check a long history: it has a perfect store answer
 // so many operations, keeps the history in a file, and runs `shardproof check` on it. With -write
-// it renews the table in docs/speed.md; with -make FILE it only makes a history of -count
+// it rewrites the table in docs/speed.md; with -make FILE it only makes a history of -count
 // operations.
 //
 // Promise: a history of a length is the same every time, and passes. Memory of this command does

@@ -157,8 +157,8 @@ func (v clusterView) weigh(t env.Task, some []policy.Collection) {
 	})
 }
 
-// weighed are the shards, those with a limit with how much data they have (4.2). If one of them does
-// not answer, that is an error: it might be full (protocol 14.1).
+// weighed are the shards, those with a limit with how much data they have (4.2). It is an error if
+// one of them does not answer: it might be full (protocol 14.1).
 func (v clusterView) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
 	shards := v.shards()
 	ids := identified(colls)

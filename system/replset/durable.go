@@ -12,11 +12,11 @@ import (
 // Durable is what a member's disk keeps whatever happens to the machine, as it is seen by somebody
 // who reads the files and does not ask the member. The zero Durable has read nothing.
 type Durable struct {
-	// snapshot is the index of the state in the snapshot file, saved how often that was replaced.
+	// snapshot is the index of the state in the snapshot file, saved counts replacements of the file.
 	snapshot uint64
 	saved    int
-	// read is how much is known of the journal file, since it was replaced for the replaced-th
-	// time.
+	// read is how many bytes of the current journal file are known, replaced counts replacements of
+	// the file.
 	read, replaced int
 	base           uint64
 	terms          []uint64 // of the entries after base
@@ -80,10 +80,10 @@ func (m *Member) Unkept(r *Raft, d *Durable) string {
 	switch {
 	case r.Type == pb.MsgAppResp && r.Term == m.term && !d.Has(at):
 		// One of an earlier term may be about an entry that was replaced since.
-		return fmt.Sprintf("its disk does not keep entry %d of term %d", at.Index, at.Term)
+		return fmt.Sprintf("entry %d of term %d is not durable on its disk", at.Index, at.Term)
 	case r.Type == pb.MsgVoteResp &&
 		(d.hard.term < r.Term || d.hard.term == r.Term && d.hard.vote != r.To):
-		return fmt.Sprintf("its disk does not keep the vote of term %d", r.Term)
+		return fmt.Sprintf("its vote in term %d is not durable on its disk", r.Term)
 	}
 	return ""
 }

@@ -77,11 +77,11 @@ func TestUnkept(t *testing.T) {
 		want    string
 	}{
 		"kept":               {Raft{Type: pb.MsgAppResp, Term: 2, Index: 1}, ""},
-		"not kept":           {Raft{Type: pb.MsgAppResp, Term: 2, Index: 2}, "its disk does not keep entry 2 of term 2"},
+		"not kept":           {Raft{Type: pb.MsgAppResp, Term: 2, Index: 2}, "entry 2 of term 2 is not durable on its disk"},
 		"of an earlier term": {Raft{Type: pb.MsgAppResp, Term: 1, Index: 2}, ""},
 		"vote":               {Raft{Type: pb.MsgVoteResp, Term: 2, To: 3}, ""},
-		"for somebody else":  {Raft{Type: pb.MsgVoteResp, Term: 2, To: 1}, "its disk does not keep the vote of term 2"},
-		"of the next term":   {Raft{Type: pb.MsgVoteResp, Term: 3, To: 3}, "its disk does not keep the vote of term 3"},
+		"for somebody else":  {Raft{Type: pb.MsgVoteResp, Term: 2, To: 1}, "its vote in term 2 is not durable on its disk"},
+		"of the next term":   {Raft{Type: pb.MsgVoteResp, Term: 3, To: 3}, "its vote in term 3 is not durable on its disk"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := m.Unkept(&c.message, d); got != c.want {

@@ -282,7 +282,7 @@ func (d *disk) tear(name string, f *file) {
 }
 
 // Durable is what every crash leaves of a file, from an offset on, and how often the file was
-// replaced as a whole; nil when there is no more. It is a look from outside.
+// replaced as a whole; nil when there is no more. It is a look from outside, and not to be changed.
 func (w *World) Durable(id env.NodeID, name string, from int) (b []byte, replaced int) {
 	f := w.machine(id).disk.files[name]
 	if f == nil {
@@ -300,6 +300,9 @@ func (f *file) tail(from int) (b []byte) {
 	for at > from {
 		i--
 		at -= len(f.pieces[i])
+	}
+	if i == len(f.pieces)-1 {
+		return f.pieces[i][from-at:] // nobody writes to what was written
 	}
 	for _, p := range f.pieces[i:] {
 		b = append(b, p[max(0, from-at):]...)

@@ -1,8 +1,9 @@
-// Package disks judges what members of replica sets promise by what their disks keep.
+// Package disks compares what members of replica sets acknowledge with what is durable on their
+// disks.
 //
 // Promise: it reads the disks from outside, and asks no member what it has written.
 //
-// Refusal: it does not say what a crash would have done. A member that promises too much is
+// Refusal: it does not say what a crash would have done. A member that acknowledges too early is
 // reported whether or not its machine ever crashes.
 package disks
 
@@ -13,8 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/replset"
 )
 
-// Rule: a member acknowledges an entry, or votes, when its disk keeps that whatever happens to its
-// machine; a primary announces as committed what a majority of the disks of its set keep.
+// Rule: a member acknowledges an entry, or grants a vote, when that is durable on its own disk; a
+// primary announces an entry as committed when it is durable on a majority of the disks of its set.
 
 // Disks are what is known of the disks of a cluster, and up to where primaries have announced what
 // is committed.
@@ -58,7 +59,8 @@ func (d *Disks) Announced(m *replset.Member, r *replset.Raft, set []env.NodeID) 
 	if keep > len(set)/2 {
 		return ""
 	}
-	return fmt.Sprintf("entry %d of term %d is on %d of %d disks", at.Index, at.Term, keep, len(set))
+	return fmt.Sprintf("entry %d of term %d is durable on %d of %d disks",
+		at.Index, at.Term, keep, len(set))
 }
 
 // of is what a member's disk keeps now.
