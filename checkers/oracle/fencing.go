@@ -261,8 +261,8 @@ func (o *Oracle) unread(e *trace.Event) bool {
 		return false
 	}
 	knows := o.lookedUp[e.Node+" "+e.NS]
-	return knows.owns(m.min) && knows.failed != 0 && knows.failed <= knows.sent &&
-		(m.committed == 0 || m.confirmed >= knows.sent)
+	return knows.owns(m.min) && knows.failed != 0 && knows.failed <= knows.asked &&
+		(m.committed == 0 || m.confirmed >= knows.asked)
 }
 
 func (o *Oracle) noteUnread(e *trace.Event) {
@@ -274,12 +274,12 @@ func (o *Oracle) noteUnread(e *trace.Event) {
 // commitRequest is by which a donor asks for its commit, in both protocols.
 const commitRequest = "CommitChunkMigration"
 
-// lookedUp is what a node has last learned of its shard's ranges, of an answer to what it asked at
-// sent. Asked is when it last asked, and failed when it last learned that a commit had failed; 0 is
-// never.
+// lookedUp is what a node knows of its shard's ranges, which an answer that says the same leaves as
+// it is. Asked is when it sent the last request that was answered, and failed when it last learned
+// that a commit had failed; 0 is never.
 type lookedUp struct {
-	asked, sent, failed int64
-	owned               []trace.Chunk
+	asked, failed int64
+	owned         []trace.Chunk
 }
 
 func (l *lookedUp) owns(k string) bool { return model.Table(l.owned).Owner(k) != "" }
@@ -294,7 +294,7 @@ func (o *Oracle) lookUp(e *trace.Event) {
 	case e.Kind == trace.CallEnded && e.Asked() == commitRequest:
 		now.failed = e.At
 	case e.Kind == trace.MetadataInstalled:
-		now.sent, now.owned = now.asked, slices.Clone(e.Chunks)
+		now.owned = slices.Clone(e.Chunks)
 	case e.Kind == trace.MetadataCleared:
 		now.owned = nil
 	}

@@ -99,16 +99,20 @@ func TestUnfencedUnread(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed, asked int64
 		owner, rest   string
+		unchanged     bool
 		unfenced      bool
 	}{
-		"asked before a majority had it":    {1, 2, " - m 1", written, true},
-		"asked before its request failed":   {2, 1, " - m 1", written, false},
-		"its request did not fail":          {0, 2, " - m 1", written, false},
-		"learns that it has lost the range": {1, 2, "", written, false},
-		"asked when a majority had it":      {1, 1 << 40, " - m 1", written, false},
-		"no majority ever had it":           {1, 2, " - m 1", strings.Split(written, "maj")[0], false},
+		"asked before a majority had it":    {1, 2, " - m 1", written, false, true},
+		"asked before its request failed":   {2, 1, " - m 1", written, false, false},
+		"its request did not fail":          {0, 2, " - m 1", written, false, false},
+		"learns that it has lost the range": {1, 2, "", written, false, false},
+		"asked when a majority had it":      {1, 1 << 40, " - m 1", written, false, false},
+		"no majority ever had it":           {1, 2, " - m 1", strings.Split(written, "maj")[0], false, false},
 		"a majority has it when it is over": {1, 2, " - m 1", strings.Split(written, "maj")[0] +
-			"knows a.0 - m 1\nrelease a.0 m1\nmajority config.0 1 2\n", true},
+			"knows a.0 - m 1\nrelease a.0 m1\nmajority config.0 1 2\n", false, true},
+		"what it reads is what it knows":           {1, 2, " - m 1", written, true, true},
+		"what it knows is older than the failure":  {2, 1, " - m 1", written, true, false},
+		"what it knows is older than a majority's": {1, 1 << 40, " - m 1", written, true, false},
 	} {
 		s := script{o: New(nil)}
 		run := func(text string) {
@@ -127,12 +131,18 @@ func TestUnfencedUnread(t *testing.T) {
 			s.o.Observe(e)
 		}
 		run(until(moved, "table 1 2 move_m1 -..m=b@2|0<a"))
+		if c.unchanged {
+			run("knows a.0" + c.owner)
+		}
 		if c.failed > 0 {
 			hear(commitRequest, "NetworkTimeout", 0)
 		}
 		hear("GetRoutingTable", "", c.asked)
 		run(c.rest)
-		run("knows a.0" + c.owner + "\nrelease a.0 m1\n")
+		if !c.unchanged {
+			run("knows a.0" + c.owner)
+		}
+		run("release a.0 m1\n")
 		if got := len(s.o.Unfenced()) > 0; got != c.unfenced {
 			t.Errorf("%s: unfenced %v", name, got)
 		}
