@@ -50,7 +50,7 @@ func createCollections(top Topology, colls []Collection) (*bootstrapState, error
 	}
 	f.config = append(f.config, identity)
 	for _, name := range top.ShardNames()[top.Shards-top.Spare:] {
-		f.shards[name] = []oplog.Op{shard.Identity(name), shard.Outside()}
+		f.shards[name] = []oplog.Op{shard.Identity(name), shard.NoMember()}
 	}
 	for _, name := range top.Founders() {
 		op, err := configsvr.AddShard(name, fmt.Sprintf("%s/%v", name, top.MembersOf(name)))

@@ -191,17 +191,45 @@ func shardOfNode(node string) string {
 var membershipRule = verdict.Checker{
 	Name: "membership",
 	Promise: "A shard obeys an order to leave only if it belongs to its newest removal: a member " +
-		"of the cluster that does not drain accepts the chunks and databases that it is given.",
+		"of the cluster that does not drain accepts the chunks and databases that it is given. A " +
+		"shard that is no member begins to receive nothing.",
 	Signatures: verdict.Meanings{
 		leavesUnasked: "a shard that is not being removed agreed to leave, and refuses all data",
+		receivesOutside: "a shard began to receive data although it is no member of the cluster, " +
+			"so that nobody will take care of what goes wrong with it",
 	},
 }
 
-const leavesUnasked verdict.Signature = "leaves-unasked"
+const (
+	leavesUnasked   verdict.Signature = "leaves-unasked"
+	receivesOutside verdict.Signature = "receives-outside"
+)
 
 var _ = declare(104, membershipRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeLeaving}
+	return hooks{event: func(e *trace.Event) {
+		o.judgeLeaving(e)
+		o.judgeReceiving(e)
+	}}
 })
+
+// judgeReceiving: a shard leaves with its consent, and takes nothing then before it was admitted
+// again. So it is a member of the cluster of the newest primary of the config server when it begins.
+func (o *Oracle) judgeReceiving(e *trace.Event) {
+	if e.Kind != trace.RecipientAdvanced || e.RecipientState() != trace.RecipientReady {
+		return
+	}
+	shard := shardOfNode(e.Node)
+	c := o.world.LatestCluster()
+	if !c.Knows() || c.Has(shard) || o.world.Set(shard).Leader != e.Node {
+		return
+	}
+	o.report(membershipRule, verdict.Violation{
+		Signature: receivesOutside, NS: e.NS,
+		Broke: fmt.Sprintf("%s begins to receive %s of %s in migration %s",
+			e.Node, o.span(e.Min, e.Max), e.NS, e.Migration()),
+		Because: []string{fmt.Sprintf("%s is no member of the cluster", shard)},
+	})
+}
 
 // Leavers says how the oracle gets to know whether a member takes nothing, as its shard leaves;
 // without it, nothing is judged.

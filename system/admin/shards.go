@@ -90,10 +90,8 @@ func (s *Service) isShard(name string) bool {
 	return err == nil
 }
 
-// include asks the replica set first, and admits it if no operation on a whole collection has ended
-// since. A donor that has been on its way since the replica set was a shard may give it a
-// collection meanwhile: an operation that ended before the admission has not told it of the end of
-// that one.
+// include asks the replica set first. What has been on its way there since it was a shard finds it
+// closed until it is one again.
 func (s *Service) include(t env.Task, req *command.AddShard) error {
 	name := req.Name
 	set := s.config.Set(name)
@@ -101,15 +99,10 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 		return errcode.New(errcode.BadValue,
 			"there is no replica set %q that could be a shard", name)
 	}
-	for {
-		concluded := s.config.Concluded()
-		if err := s.prepare(t, name, set); err != nil {
-			return err
-		}
-		if admitted, err := s.admit(t, req, set, concluded); admitted || err != nil {
-			return err
-		}
+	if err := s.prepare(t, name, set); err != nil {
+		return err
 	}
+	return s.admit(t, req, set)
 }
 
 // prepare has the replica set get ready to be a shard.
@@ -127,20 +120,14 @@ func (s *Service) prepare(t env.Task, name string, set *rpc.Set) error {
 	return t.Point(failpoint.ConfigAddShard, env.Note{Peer: name})
 }
 
-// admit writes that the replica set is a shard, unless more operations have ended than that.
-func (s *Service) admit(
-	t env.Task, req *command.AddShard, set *rpc.Set, concluded int64,
-) (admitted bool, err error) {
-	name := req.Name
-	err = s.config.WhileUnchanging(t, func() error {
-		if admitted = s.isShard(name); admitted { // asked for twice
-			return nil
-		}
-		if admitted = s.config.Concluded() == concluded; !admitted {
+// admit writes that the replica set is a shard.
+func (s *Service) admit(t env.Task, req *command.AddShard, set *rpc.Set) error {
+	return s.config.WhileUnchanging(t, func() error {
+		if s.isShard(req.Name) { // asked for twice
 			return nil
 		}
 		op, err := configsvr.PutShard(configsvr.Shard{
-			Name:     name,
+			Name:     req.Name,
 			Host:     set.Host(),
 			MaxBytes: req.MaxBytes,
 		}, trace.ShardAdded)
@@ -149,7 +136,6 @@ func (s *Service) admit(
 		}
 		return s.config.Write(t, op)
 	})
-	return admitted, err
 }
 
 // findShard is served by every member.

@@ -78,9 +78,6 @@ func (s *Server) Databases() (all []catalog.Database) {
 // goes from shard to shard and relies on there being the same ones from its beginning to its end.
 func (s *Server) Unchanging() bool { return len(s.ddl.records.All()) == 0 }
 
-// Concluded counts the operations on whole collections that this member has concluded.
-func (s *Server) Concluded() int64 { return s.ddl.over }
-
 // WhileUnchanging runs fn, which must not wait, under the lock of chunks and while Unchanging.
 func (s *Server) WhileUnchanging(t env.Task, fn func() error) error {
 	for ran := false; !ran; {

@@ -84,7 +84,6 @@ type ddlCoordinator struct {
 	records  *statedoc.Journal[ddlOperation]
 	requests *statedoc.Journal[executedRequest]
 	ended    env.Cond // an operation is over
-	over     int64    // how many operations this member has concluded
 	// refused are the operations of this term that were refused after they had begun, by number.
 	refused map[int64]error
 }

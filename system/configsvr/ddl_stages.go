@@ -106,7 +106,6 @@ func (s *Server) conclude(t env.Task, op *ddlOperation) error {
 		if op.Code != "" {
 			s.ddl.refused[op.Number] = errcode.New(op.Code, "%s", op.Why)
 		}
-		s.ddl.over++
 		s.ddl.ended.Broadcast()
 	}
 	return err

@@ -33,6 +33,9 @@ func (s *Service) recvStart(
 			return nil, err
 		}
 	}
+	if err := s.shard.LearnAdmission(t); err != nil {
+		return nil, err
+	}
 	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
@@ -61,11 +64,7 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 		return errcode.New(errcode.TransactionTooOld,
 			"migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
 	}
-	if s.shard.Leaving() {
-		return errcode.New(errcode.ShardNotFound,
-			"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
-	}
-	return nil
+	return s.shard.Outside()
 }
 
 // runningRecipient returns the running recipient migration of a session.

@@ -59,6 +59,9 @@ func (s *Service) absent(ns string) error {
 func (s *Service) cloneCatalogData(
 	t env.Task, _ env.NodeID, req *command.CloneCatalogData,
 ) (*command.ClonedCatalogData, error) {
+	if err := s.shard.LearnAdmission(t); err != nil {
+		return nil, err
+	}
 	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
@@ -68,9 +71,8 @@ func (s *Service) cloneCatalogData(
 			return nil, errcode.New(errcode.StaleSession,
 				"the copy of %s was begun by another primary, or given up", req.Move)
 		}
-		if s.shard.Leaving() {
-			return nil, errcode.New(errcode.ShardNotFound,
-				"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+		if err := s.shard.Outside(); err != nil {
+			return nil, err
 		}
 		c = &copyTask{move: req.Move}
 		s.clones[req.Lsid] = c

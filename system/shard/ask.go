@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -31,7 +32,7 @@ func Ask[Resp any](
 // left returns an errcode.ShardNotFound when the catalog says that there is no such shard, and
 // nil when it does not know.
 func (s *Server) left(t env.Task, name string) error {
-	_, err := s.findShard(t, name)
+	_, err := s.findShard(t, name, s.Clock().Now().Config)
 	if !errcode.Is(err, errcode.ShardNotFound) {
 		return nil
 	}
@@ -42,14 +43,17 @@ func (s *Server) left(t env.Task, name string) error {
 // MayReceive returns an errcode.ShardNotFound when there is no such shard or it drains. It may
 // begin to at any time: the commit checks again.
 func (s *Server) MayReceive(t env.Task, name string) error {
-	found, err := s.findShard(t, name)
+	found, err := s.findShard(t, name, s.Clock().Now().Config)
 	if err == nil && found.Draining {
 		err = errcode.New(errcode.ShardNotFound, "shard %s is draining and takes nothing", name)
 	}
 	return err
 }
 
-func (s *Server) findShard(t env.Task, name string) (*command.FoundShard, error) {
-	req := &command.FindShard{Name: name, After: s.Clock().Now().Config}
+// findShard asks what a majority of the config server knows of a shard, at that time or later.
+func (s *Server) findShard(
+	t env.Task, name string, after hlc.Timestamp,
+) (*command.FoundShard, error) {
+	req := &command.FindShard{Name: name, After: after}
 	return rpc.CallAny[command.FoundShard](t, s.Set(ConfigSet), req, s.cfg.Settings.CommandTimeout)
 }

@@ -41,7 +41,7 @@ func (s *Server) joinCluster(
 			s.name, strings.Join(left, ", "))
 	}
 	if _, err := s.cfg.Member.Write(
-		t, append(drops, membershipDoc{At: int64(req.At)}.op())...,
+		t, append(drops, membershipDoc{At: int64(req.At), Joining: true}.op())...,
 	); err != nil {
 		return nil, err
 	}
@@ -56,8 +56,10 @@ type membershipDoc struct {
 	ID string `bson:"_id"`
 	// At is the config server's time when it gave the order.
 	At int64 `bson:"at"`
-	// Leaving is set from the shard's consent until it joins again.
+	// Leaving is set from the shard's consent until it is told to join again, Joining from then on:
+	// whether it was admitted after that the config server knows.
 	Leaving bool `bson:"leaving"`
+	Joining bool `bson:"joining"`
 }
 
 // MembershipID is the _id of that document, in VersionNS.
@@ -68,9 +70,9 @@ func (m membershipDoc) op() oplog.Op {
 	return documentOp(oplog.Update, VersionNS, m.ID, m)
 }
 
-// Outside is the operation by which a replica set knows that it is no shard yet: like one that has
+// NoMember is the operation by which a replica set knows that it is no shard yet: like one that has
 // left, it takes nothing from any node.
-func Outside() oplog.Op { return membershipDoc{Leaving: true}.op() }
+func NoMember() oplog.Op { return membershipDoc{Leaving: true}.op() }
 
 // membership is the zero value for a shard that has followed no order yet.
 func (s *Server) membership() (m membershipDoc) {
@@ -81,9 +83,37 @@ func (s *Server) membership() (m membershipDoc) {
 	return m
 }
 
-// Leaving reports whether the shard takes nothing from any node: an order of the past may still be
-// on its way.
-func (s *Server) Leaving() bool { return s.membership().Leaving }
+// LearnAdmission asks the config server whether the shard was admitted after it was told to join,
+// until it was.
+func (s *Server) LearnAdmission(t env.Task) error {
+	m := s.membership()
+	if !m.Joining || s.admitted == m.At {
+		return nil
+	}
+	switch _, err := s.findShard(t, s.name, hlc.Timestamp(m.At)); {
+	case err == nil:
+		s.admitted = m.At
+	case !errcode.Is(err, errcode.ShardNotFound):
+		return err
+	}
+	return nil
+}
+
+// Outside returns an errcode.ShardNotFound while the shard takes nothing from any node, which has
+// been on its way since the shard was last in the cluster: from its consent to leave until it knows
+// that it was admitted again. Who brings it something before that finds no such shard in the
+// catalog, and will not take care of what it has brought (H-38).
+func (s *Server) Outside() error {
+	switch m := s.membership(); {
+	case m.Leaving:
+		return errcode.New(errcode.ShardNotFound,
+			"shard %s has agreed to leave the cluster, and takes nothing", s.name)
+	case m.Joining && s.admitted != m.At:
+		return errcode.New(errcode.ShardNotFound,
+			"shard %s does not know that it was admitted to the cluster, and takes nothing", s.name)
+	}
+	return nil
+}
 
 // leaveCluster answers when no node has to send this shard anything any more: a later sender would
 // find a shard that has left, and perhaps no node at all (H-38). Before it looks, it ensures that
@@ -99,7 +129,7 @@ func (s *Server) leaveCluster(
 			"%s was removed: the order to leave of %v is older than one of %v",
 			s.name, req.At, last)
 	}
-	if !s.Leaving() {
+	if !s.membership().Leaving {
 		_, err := s.cfg.Member.Write(t, membershipDoc{At: int64(req.At), Leaving: true}.op())
 		if err != nil {
 			return nil, err

@@ -74,6 +74,8 @@ type Server struct {
 	lookups   []func(*serverstatus.Sharding)
 	// Databases whose unsharded collections refuse writes, and the move that has them do so.
 	moving map[string]string
+	// The order to join by which the shard is known to have been admitted.
+	admitted int64
 }
 
 // New builds the server over a member that has recovered, and starts to serve. It must be called
