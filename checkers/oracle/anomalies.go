@@ -48,8 +48,17 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 		return
 	}
 	kept := *e // events are used again
-	o.executions[id] = &execution{at: &kept, step: e.Step, life: o.lives[e.NS]}
+	o.executions[id] = &execution{at: &kept, step: e.Step, life: o.shardedLife(e.NS)}
 	o.followStatement(e, o.executions[id])
+}
+
+// shardedLife is the life of the sharded collection of a name, 0 when it is not sharded: an
+// unsharded one may have the name that a sharded one had before it was renamed.
+func (o *Oracle) shardedLife(ns string) uint64 {
+	if o.world.Latest(ns) == nil {
+		return 0
+	}
+	return o.lives[ns]
 }
 
 // followStatement notes which statement of the session its shard has forgotten with this one.

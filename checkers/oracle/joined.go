@@ -212,8 +212,8 @@ var _ = declare(104, membershipRule, func(o *Oracle) hooks {
 	}}
 })
 
-// judgeReceiving: a shard leaves with its consent, and takes nothing then before it was admitted
-// again. So it is a member of the cluster of the newest primary of the config server when it begins.
+// judgeReceiving: a shard leaves with its consent, and then takes nothing before it was admitted
+// again. So it is a member of the newest config primary's cluster when it begins.
 func (o *Oracle) judgeReceiving(e *trace.Event) {
 	if e.Kind != trace.RecipientAdvanced || e.RecipientState() != trace.RecipientReady {
 		return

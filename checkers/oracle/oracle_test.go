@@ -450,6 +450,12 @@ func TestStepOracles(t *testing.T) {
 				"majority config.0 1 4\ndecide", "majority config.0 1 5\ndecide").Replace(renamed),
 			"",
 		},
+		"the former name is an unsharded collection's": {
+			strings.NewReplacer("plain execute a.0 1 1 c s 5 0\n", "", "state a.0 m1 - m a b\n",
+				"plain execute a.0 1 1 c s 5 0\nstate a.0 m1 - m a b\n",
+				"plain import b.0 1 2 c s 5 0\n", "").Replace(renamed),
+			"",
+		},
 		"history of another statement": {
 			strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), notRemembered,
 		},

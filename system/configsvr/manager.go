@@ -94,6 +94,9 @@ type migrationManager struct {
 	// whole are the locks that operations on whole collections hold, also while they pause after a
 	// failure.
 	whole map[string]*distLock
+	// inherited are the locks of the migrations of earlier terms that are not taken over yet, by
+	// migration. By the time they are, another operation may have the name locked.
+	inherited map[string]*distLock
 	// recovering is true until the migrations of earlier terms are taken over; nobody begins one
 	// before.
 	recovering bool
@@ -111,11 +114,12 @@ type runningMigration struct {
 
 func newManager(s *Server) *migrationManager {
 	return &migrationManager{
-		s:       s,
-		docs:    statedoc.New[migrationDoc](s.member, Migrations, trace.System),
-		locks:   newDistLocks(s),
-		running: make(map[string]*runningMigration),
-		whole:   make(map[string]*distLock),
+		s:         s,
+		docs:      statedoc.New[migrationDoc](s.member, Migrations, trace.System),
+		locks:     newDistLocks(s),
+		running:   make(map[string]*runningMigration),
+		whole:     make(map[string]*distLock),
+		inherited: make(map[string]*distLock),
 	}
 }
 
@@ -252,7 +256,7 @@ func (m *migrationManager) takeOver(t env.Task) error {
 	}
 	for _, d := range m.docs.All() {
 		if m.whole[d.NS] == nil {
-			m.locks.hold(d.NS, migrationLockReason(d.NS))
+			m.inherited[d.ID] = m.locks.hold(d.NS, migrationLockReason(d.NS))
 		}
 	}
 	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
@@ -304,10 +308,7 @@ func (m *migrationManager) resume(t env.Task) error {
 		); err != nil {
 			return err
 		}
-		var lock *distLock
-		if m.whole[d.NS] == nil {
-			lock = m.locks.held[d.NS]
-		}
+		lock := m.inherited[d.ID]
 		switch c, err := m.s.owner(d.NS, key.Key(d.Min)); {
 		case err != nil && !errcode.Is(err, errcode.NamespaceNotFound):
 			return err
