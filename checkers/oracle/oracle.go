@@ -110,6 +110,7 @@ type Oracle struct {
 	rounds   *rounds
 	splits   *splits
 	order    *order
+	stages   *stages
 	// awaited is the memory of who waits for deletions, parts says what a member does for migrations.
 	awaited awaited
 	parts   func(node string) []Part

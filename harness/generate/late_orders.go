@@ -18,6 +18,9 @@ const (
 	// lateJoinShare is how many percent of the additions have an order to join that comes once more
 	// when the shard has long joined, and may have been given something.
 	lateJoinShare = 35
+	// outsideShare is how many percent of the removals that are followed by an addition have a donor
+	// that goes on only when the shard was told to join, and is admitted a while later.
+	outsideShare = 25
 	// lateRequestShare is how many percent of the operations on whole collections have a copy of
 	// their request that comes when others have been carried out.
 	lateRequestShare = 12
@@ -81,7 +84,13 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 		again := slices.ContainsFunc(s.Commands[i:], func(later scenario.Command) bool {
 			return later.Do == commandkind.AddShard && later.Name == c.Name
 		})
-		if c.Do != commandkind.RemoveShard || !again || !own.Chance(who, lateOrderShare) {
+		if c.Do != commandkind.RemoveShard || !again {
+			continue
+		}
+		if own.Chance(who+"/outside", outsideShare) {
+			sendOutside(s, own, who)
+		}
+		if !own.Chance(who, lateOrderShare) {
 			continue
 		}
 		s.Faults = append(s.Faults, scenario.Fault{
@@ -98,4 +107,20 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 			},
 		})
 	}
+}
+
+// sendOutside has a donor stand still, from before it asks its recipient to receive until a shard
+// has been told to join, and the config server from then on before it admits that shard.
+func sendOutside(s *scenario.Scenario, own keyed.Source, who string) {
+	asked := failpoint.ConfigAddShard.String()
+	s.Faults = append(s.Faults, scenario.Fault{
+		ID: len(s.Faults) + 1, Kind: "pause",
+		When: scenario.Trigger{
+			Site: failpoint.DonorSendStart.String(), Nth: 1 + own.IntN(who+"/donor", 5),
+		},
+		Until: &scenario.Trigger{Site: asked, Nth: 1},
+	}, scenario.Fault{
+		ID: len(s.Faults) + 2, Kind: "pause", When: scenario.Trigger{Site: asked, Nth: 1},
+		For: time.Duration(30+own.IntN(who+"/admitted", 300)) * time.Millisecond,
+	})
 }

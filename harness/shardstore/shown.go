@@ -31,6 +31,9 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	c.lastingAnswer(x, asked.Body)
+	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
+		c.oracle.StepTaken(setOf(x.To), stepOf(req))
+	}
 	c.routingAnswer(x, asked.Body, said.Body)
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {

@@ -1,0 +1,177 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// stagesRule is operation-stages (protocol 15, H-15, H-73).
+var stagesRule = verdict.Checker{
+	Name: "operation-stages",
+	Promise: "An operation on a whole collection takes its steps in order: shards change the " +
+		"collection only when all of them block it and the catalog says so, migrations are " +
+		"allowed again only when all shards have changed it, and it is released last.",
+	Signatures: verdict.Meanings{
+		stageTooEarly: "a step of an operation was taken while a shard had not taken the one that " +
+			"it rests on",
+	},
+}
+
+const stageTooEarly verdict.Signature = "operation-step-too-early"
+
+var _ = declare(120, stagesRule, func(o *Oracle) hooks {
+	o.stages = &stages{Oracle: o, newest: map[string]*operation{}}
+	return hooks{event: o.stages.judge}
+})
+
+// OperationStep is a step that the config server asks a shard to take, in an operation on a whole
+// collection.
+type OperationStep struct {
+	// NS is the collection; To is its name after a rename, empty for another operation.
+	NS, To string
+	// Operation numbers the operations on a collection, increasing.
+	Operation int64
+	// Step is the step, Change the one by which the operation has shards change the collection.
+	Step, Change Step
+}
+
+// Step is what the operation has a shard do.
+type Step string
+
+// The steps. An operation on an index does not block the collection.
+const (
+	BlockStep   Step = "block"
+	CreateStep  Step = "create"
+	DropStep    Step = "drop"
+	RenameStep  Step = "rename"
+	IndexStep   Step = "change an index of"
+	ReleaseStep Step = "release"
+)
+
+// stages is the memory of stagesRule.
+type stages struct {
+	*Oracle
+	newest map[string]*operation // by collection
+}
+
+// operation is the newest operation on a collection.
+type operation struct {
+	OperationStep
+	// taken are the shards that have answered a step.
+	taken map[Step][]string
+	// blocked: all shards block the collection. changed: the catalog was changed after that. over:
+	// all shards have released it.
+	blocked, changed, over bool
+}
+
+// StepAsked judges a request for a step when it is sent.
+func (o *Oracle) StepAsked(by string, s OperationStep) {
+	op := o.stages.operation(s)
+	if op == nil {
+		return
+	}
+	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
+	switch {
+	case (s.Step == DropStep || s.Step == RenameStep) && !op.changed:
+		o.stages.tooEarly(op, what, "the catalog has not been changed since all shards block it")
+	case s.Step == ReleaseStep && op.changes():
+		o.stages.demand(op, s.Change, what)
+	}
+}
+
+// changes reports whether the operation has shards change the collection: a creation or a rename
+// may be refused before. Who has to create one the catalog says.
+func (op *operation) changes() bool {
+	return op.Change != CreateStep && (op.changed || op.Change != RenameStep)
+}
+
+// StepTaken notes that a shard has answered a request for a step.
+func (o *Oracle) StepTaken(shard string, s OperationStep) {
+	op := o.stages.operation(s)
+	if op == nil || slices.Contains(op.taken[s.Step], shard) {
+		return
+	}
+	op.taken[s.Step] = append(op.taken[s.Step], shard)
+	if len(o.stages.without(op, s.Step)) == 0 {
+		op.blocked = op.blocked || s.Step == BlockStep
+		op.over = op.over || s.Step == ReleaseStep
+	}
+}
+
+// operation is the one that a step belongs to, nil when it is over or there is a newer one.
+func (r *stages) operation(s OperationStep) *operation {
+	op := r.newest[s.NS]
+	if op == nil || op.Operation < s.Operation {
+		op = &operation{OperationStep: s, taken: map[Step][]string{}}
+		r.newest[s.NS] = op
+	}
+	if op.Operation > s.Operation || op.over {
+		return nil
+	}
+	return op
+}
+
+// without lists the shards of the cluster that have not taken a step.
+func (r *stages) without(op *operation, step Step) []string {
+	return slices.DeleteFunc(r.world.LatestCluster().Shards(), func(shard string) bool {
+		return slices.Contains(op.taken[step], shard)
+	})
+}
+
+// judge follows what operations change in the catalog.
+func (r *stages) judge(e *trace.Event) {
+	if e.Kind != trace.CatalogWritten {
+		return
+	}
+	op := r.newest[e.NS]
+	switch {
+	case e.Change() == trace.AllowsMigrations:
+		r.allowed(e)
+	case op == nil || op.over:
+	case e.Change() == trace.Dropped: // of a rename, too
+		op.changed = op.changed || op.blocked
+	case op.Change == CreateStep && r.world.Latest(e.NS) == nil:
+		r.created(op, e)
+	}
+}
+
+// created: who owns chunks of a new collection has it.
+func (r *stages) created(op *operation, e *trace.Event) {
+	for _, c := range e.Chunks {
+		if !slices.Contains(op.taken[CreateStep], c.Shard) {
+			r.tooEarly(op, fmt.Sprintf("%s enters %s into the catalog", e.Node, e.NS),
+				c.Shard+" owns chunks of it, and has not created it")
+			return
+		}
+	}
+}
+
+// allowed: migrations find on every shard what the operation has made of the collection.
+func (r *stages) allowed(e *trace.Event) {
+	for _, ns := range slices.Sorted(maps.Keys(r.newest)) {
+		op := r.newest[ns]
+		if !op.over && (ns == e.NS || op.To == e.NS) && op.changes() {
+			r.demand(op, op.Change, fmt.Sprintf("%s allows migrations of %s", e.Node, e.NS))
+		}
+	}
+}
+
+// demand reports what is done before every shard has taken a step.
+func (r *stages) demand(op *operation, step Step, what string) {
+	if left := r.without(op, step); len(left) > 0 {
+		r.tooEarly(op, what, fmt.Sprintf("%s has not answered the request to %s it",
+			strings.Join(left, ", "), step))
+	}
+}
+
+func (r *stages) tooEarly(op *operation, what, because string) {
+	r.report(stagesRule, verdict.Violation{
+		Signature: stageTooEarly, NS: op.NS, Broke: what,
+		Because: []string{because, fmt.Sprintf("operation %d on %s", op.Operation, op.NS)},
+	}, r.step)
+}

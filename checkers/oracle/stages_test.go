@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// TestOperationStages: each line is a step that shards answer, "ask" and one that they are asked
+// for, or a write of the catalog.
+func TestOperationStages(t *testing.T) {
+	const (
+		blocked = "block a\nblock b\n"
+		drop    = blocked + "catalog drop\nask drop\ndrop a\ndrop b\nask release\n"
+		rename  = blocked + "catalog drop\nask rename\nrename a\nrename b\nallow\nask release\n"
+		create  = blocked + "create a\ncatalog new\nask release\n"
+		index   = "index a\nindex b\nallow\nask release\n"
+	)
+	without := func(text, line string) string { return strings.Replace(text, line+"\n", "", 1) }
+	for name, c := range map[string]struct {
+		change Step
+		script string
+		want   verdict.Signature
+	}{
+		"drop":                             {DropStep, drop, ""},
+		"drop, b does not block":           {DropStep, without(drop, "block b"), stageTooEarly},
+		"drop, still in the catalog":       {DropStep, without(drop, "catalog drop"), stageTooEarly},
+		"drop, b still has it":             {DropStep, without(drop, "drop b"), stageTooEarly},
+		"drop, taken up again":             {DropStep, drop + drop, ""},
+		"rename":                           {RenameStep, rename, ""},
+		"rename, refused":                  {RenameStep, blocked + "allow\nask release\n", ""},
+		"rename, a has the old name":       {RenameStep, without(rename, "rename a"), stageTooEarly},
+		"rename, the catalog has it, too":  {RenameStep, without(rename, "catalog drop"), stageTooEarly},
+		"create":                           {CreateStep, create, ""},
+		"create, its owner does not block": {CreateStep, without(create, "block a"), ""},
+		"create, refused":                  {CreateStep, blocked + "ask release\n", ""},
+		"create, its owner has none":       {CreateStep, without(create, "create a"), stageTooEarly},
+		"index":                            {IndexStep, index, ""},
+		"index, b has none":                {IndexStep, without(index, "index b"), stageTooEarly},
+		"index, b has none on release": {
+			IndexStep, "index a\nask release\n", stageTooEarly,
+		},
+		"index, and a shard is added later": {
+			IndexStep, index + "release a\nrelease b\nadd c\nallow\n", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := told(nil)
+			for line := range strings.Lines(c.script) {
+				stageLine(o, c.change, strings.Fields(line))
+			}
+			expectOf(t, o, stagesRule, c.want)
+		})
+	}
+}
+
+func stageLine(o *Oracle, change Step, words []string) {
+	s := OperationStep{NS: "test.some", Operation: 1, Change: change}
+	if change == RenameStep {
+		s.To = "test.other"
+	}
+	write := func(ns string, c trace.CatalogChange, chunks ...trace.Chunk) {
+		e := trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: 9, NS: ns, Why: c.String(), Chunks: chunks,
+		}.Event()
+		e.Step, e.At, e.Node = 1000, 100*ms, "config.0"
+		o.Observe(e)
+	}
+	step := func(word string) Step {
+		if word == "index" {
+			return IndexStep
+		}
+		return Step(word)
+	}
+	switch words[0] {
+	case "ask":
+		s.Step = step(words[1])
+		o.StepAsked("config.0", s)
+	case "allow":
+		write(cmp.Or(s.To, s.NS), trace.AllowsMigrations)
+	case "add":
+		e := trace.ClusterChangedEvent{
+			Shard: "config", Term: 1, Index: 8, Peer: words[1], Change: trace.ShardAdded,
+		}.Event()
+		e.Step, e.At, e.Node = 1000, 100*ms, "config.0"
+		o.Observe(e)
+	case "catalog":
+		if words[1] == "drop" {
+			write(s.NS, trace.Dropped)
+		} else {
+			write(s.NS, 0, trace.Chunk{Min: "\x00", Max: "\xff", Shard: "a", Major: 1})
+		}
+	default:
+		s.Step = step(words[0])
+		o.StepTaken(words[1], s)
+	}
+}
