@@ -18,8 +18,8 @@ const (
 	// lateJoinShare is how many percent of the additions have an order to join that comes once more
 	// when the shard has long joined, and may have been given something.
 	lateJoinShare = 35
-	// outsideShare is how many percent of the removals that are followed by an addition have a donor
-	// that goes on only when the shard was told to join, and is admitted a while later.
+	// outsideShare is how many percent of the removals that are followed by an addition have donors
+	// ask the shard to receive when it was told to join, and is admitted a while later.
 	outsideShare = 25
 	// lateRequestShare is how many percent of the operations on whole collections have a copy of
 	// their request that comes when others have been carried out.
@@ -88,7 +88,7 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 			continue
 		}
 		if own.Chance(who+"/outside", outsideShare) {
-			sendOutside(s, own, who)
+			sendOutside(s, c, own, who)
 		}
 		if !own.Chance(who, lateOrderShare) {
 			continue
@@ -109,15 +109,15 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 	}
 }
 
-// sendOutside has a donor stand still, from before it asks its recipient to receive until a shard
-// has been told to join, and the config server from then on before it admits that shard.
-func sendOutside(s *scenario.Scenario, own keyed.Source, who string) {
+// sendOutside has what donors ask the removed shard to receive come when it has been told to join,
+// and the config server wait from then on before it admits the shard.
+func sendOutside(s *scenario.Scenario, c scenario.Command, own keyed.Source, who string) {
 	asked := failpoint.ConfigAddShard.String()
+	early := time.Duration(own.IntN(who+"/early", 150)) * time.Millisecond
 	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "pause",
-		When: scenario.Trigger{
-			Site: failpoint.DonorSendStart.String(), Nth: 1 + own.IntN(who+"/donor", 5),
-		},
+		ID: len(s.Faults) + 1, Kind: "hold", Target: "*>" + c.Name + ".*",
+		When:  scenario.Trigger{At: max(0, c.At-early)},
+		Args:  []scenario.Setting{{Name: "messages", Value: "RecvChunkStart"}},
 		Until: &scenario.Trigger{Site: asked, Nth: 1},
 	}, scenario.Fault{
 		ID: len(s.Faults) + 2, Kind: "pause", When: scenario.Trigger{Site: asked, Nth: 1},
