@@ -153,6 +153,8 @@ type part struct {
 	cloning  bool
 	captured int
 	named    *trace.Chunk
+	// worked is when the recipient last wrote something for it.
+	worked int64
 }
 
 func (c *causes) of(node string) *evidence {
@@ -193,6 +195,9 @@ func (c *causes) judge(e *trace.Event) {
 	case trace.Applied:
 		c.noteCapture(e)
 		c.noteEntry(e)
+		c.noteWork(e)
+	case trace.Executed:
+		c.noteWork(e)
 	case trace.Majority:
 		c.noteMajority(e)
 	case trace.MetadataInstalled, trace.MetadataCleared, trace.PrimaryMoving:

@@ -246,6 +246,26 @@ func TestCauses(t *testing.T) {
 			[]happening{recipient(50, trace.RecipientClone)},
 			refused("RecvChunkStatus", "WriteConcernFailed"), refusedIdly,
 		},
+		"a recipient that waits for nothing": {
+			[]happening{
+				{600, "a.0", trace.AppliedEvent{
+					Shard: "a", Term: 1, Index: 1, NS: "test.docs", Key: "n", Hash: 1,
+					Actor: trace.Recipient, For: "m2",
+				}},
+				{600, "", trace.FaultEvent{Number: 1, FaultKind: "slow-link", Target: "b.1>b.2"}},
+				{600, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}},
+			},
+			[]happening{recipient(50, trace.RecipientSteady)},
+			happening{700, "a.0", trace.AnsweredEvent{
+				Peer: "b.0", NS: "test.docs", Request: "RecvChunkCommit",
+				Code: "ExceededTimeLimit", Arrived: 100 * ms,
+			}},
+			refusedIdly,
+		},
+		"a recipient that waits for a short while": {
+			nil, []happening{recipient(50, trace.RecipientSteady)},
+			refused("RecvChunkCommit", "ExceededTimeLimit"), "",
+		},
 		"a commit": {
 			[]happening{resharded},
 			[]happening{

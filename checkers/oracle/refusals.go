@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -65,6 +66,9 @@ var refusals = []refusal{
 		"FailPointEnabled",
 	}, anything, (*causes).recipientFails,
 		"the donor has ended the migration or has another primary, or it took longer than a limit"},
+	// Protocol 5.2: what a recipient still waits for once its donor blocks writes comes at once.
+	{[]string{"RecvChunkCommit"}, []string{"ExceededTimeLimit"}, anything, (*causes).wasDelayed,
+		"the recipient was at work until shortly before, or something held up one of both sides"},
 	{moves, []string{"ExceededTimeLimit"}, anything, (*causes).tookLong,
 		"it took longer than a limit"},
 	{moves, []string{"ExceededMemoryLimit"}, anything, (*causes).captured,
@@ -228,6 +232,36 @@ func (c *causes) recipientLost(e *trace.Event, since int64) bool {
 
 func (c *causes) tookLong(e *trace.Event, since int64) bool {
 	return c.limits == nil || e.At-since >= slack(c.limits().Migration)
+}
+
+// idleCommit is how long a recipient may have nothing to write while its donor blocks writes, if
+// nothing is in its way.
+const idleCommit = int64(500 * time.Millisecond)
+
+func (c *causes) wasDelayed(e *trace.Event, _ int64) bool {
+	p, arrived := c.received(e.Node), e.Arrived()
+	return p == nil || e.At-max(arrived, p.worked) < idleCommit ||
+		!c.stable(p.peer, arrived) || !c.stable(c.of(e.Node).shard, arrived) || !c.allQuiet(arrived)
+}
+
+// allQuiet says whether no fault has been in effect anywhere since a moment.
+func (c *causes) allQuiet(since int64) bool {
+	for _, n := range c.nodes {
+		if n.faulted >= since || len(n.faults) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// noteWork notes that a recipient makes progress.
+func (c *causes) noteWork(e *trace.Event) {
+	if e.Actor != trace.Recipient && e.Actor != trace.Session {
+		return
+	}
+	if p := c.received(e.Node); p != nil {
+		p.worked = e.At
+	}
 }
 
 // captured also looks at migrations that have ended since the request came: it may have joined one
