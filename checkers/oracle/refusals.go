@@ -240,9 +240,13 @@ const idleCommit = int64(500 * time.Millisecond)
 
 func (c *causes) wasDelayed(e *trace.Event, _ int64) bool {
 	p, arrived := c.received(e.Node), e.Arrived()
-	return p == nil || e.At-max(arrived, p.worked) < idleCommit ||
+	return p == nil || c.throttled[p.id] || e.At-max(arrived, p.worked) < idleCommit ||
 		!c.stable(p.peer, arrived) || !c.stable(c.of(e.Node).shard, arrived) || !c.allQuiet(arrived)
 }
+
+// Throttled says that the recipient of a migration waits until so many members have what it writes,
+// which may be more than there are.
+func (o *Oracle) Throttled(migration string) { o.causes.throttled[migration] = true }
 
 // allQuiet says whether no fault has been in effect anywhere since a moment.
 func (c *causes) allQuiet(since int64) bool {

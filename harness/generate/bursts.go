@@ -19,6 +19,8 @@ const (
 	// burstLead and burst are how long before the migration is requested they begin, and how long
 	// they go on: about as long as it takes.
 	burstLead, burst = 5 * time.Millisecond, 45 * time.Millisecond
+	// openShare is how many percent of the readers of change streams begin while a range moves.
+	openShare = 50
 )
 
 // gather has operations come together while a range moves: a document is then written between its
@@ -44,4 +46,21 @@ func gather(own keyed.Source, s *scenario.Scenario) {
 		}
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// openWhileMoving has readers of change streams begin while a range of their collection moves: they
+// have to learn of a recipient that owned nothing.
+func openWhileMoving(own keyed.Source, s *scenario.Scenario) {
+	for i := range s.Streams {
+		stream := &s.Streams[i]
+		who := fmt.Sprintf("stream/%d", stream.ID)
+		meets := slices.DeleteFunc(slices.Clone(s.Migrations), func(m scenario.Migration) bool {
+			return m.NS != stream.NS
+		})
+		if len(meets) == 0 || !own.Chance(who+"/opens", openShare) {
+			continue
+		}
+		m := meets[own.IntN(who+"/meets", len(meets))]
+		stream.At = m.At + time.Duration(own.IntN(who+"/into", int(burst)))
+	}
 }

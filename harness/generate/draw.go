@@ -91,6 +91,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addQuestions(d, s, size)
 	}
 	gather(d.Fork(0x8f), s)
+	openWhileMoving(d.Fork(0x90), s)
 	askTwice(s, d, size)
 	meetRenames(s, d)
 	combineFaults(d, s, p)

@@ -50,6 +50,10 @@ func (c *cluster) Sent(x *env.Exchange) {
 	switch req := asked.Body.(type) {
 	case *command.ShardsvrMoveRange:
 		c.oracle.PassesOn(req.MigrationOf)
+	case *command.RecvChunkStart:
+		if req.Throttle.W > 1 {
+			c.oracle.Throttled(req.Migration)
+		}
 	case *command.ShardsvrParticipate:
 		c.oracle.StepAsked(string(x.From), stepOf(req))
 	}
