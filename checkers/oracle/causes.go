@@ -29,7 +29,7 @@ var _ = declare(145, causeRule, func(o *Oracle) hooks {
 		Oracle: o, nodes: map[string]*evidence{}, cursors: map[string]*seenCursor{},
 		shards: map[string]int64{}, written: map[string]int64{}, takes: map[string][]*part{},
 		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]uint64{},
-		throttled: map[string]bool{},
+		throttled: map[string]bool{}, disturbed: map[string]int64{},
 	}
 	o.causes = c
 	return hooks{event: c.judge, commit: c.keepPlacement}
@@ -78,8 +78,10 @@ type causes struct {
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.
 	takes map[string][]*part
-	// throttled are the migrations that wait for a number of members.
+	// throttled are the migrations that wait for a number of members; disturbed is when a fault of
+	// chance has last hit a replica set.
 	throttled map[string]bool
+	disturbed map[string]int64
 	// ends are the migrations that a donor has completed.
 	ends map[string]*end
 	// ending are those of them that may come back.

@@ -240,9 +240,23 @@ const idleCommit = int64(500 * time.Millisecond)
 
 func (c *causes) wasDelayed(e *trace.Event, _ int64) bool {
 	p, arrived := c.received(e.Node), e.Arrived()
-	return p == nil || c.throttled[p.id] || e.At-max(arrived, p.worked) < idleCommit ||
-		!c.stable(p.peer, arrived) || !c.stable(c.of(e.Node).shard, arrived) || !c.allQuiet(arrived)
+	if p == nil || c.throttled[p.id] || e.At-max(arrived, p.worked) < idleCommit {
+		return true
+	}
+	for _, set := range []string{p.peer, c.of(e.Node).shard} {
+		hit, disturbed := c.disturbed[set]
+		if !c.stable(set, arrived) || disturbed && hit >= arrived-longestStall {
+			return true
+		}
+	}
+	return !c.allQuiet(arrived)
 }
+
+// longestStall is for how long a fault of chance may have an effect.
+const longestStall = int64(time.Second)
+
+// Disturbed notes that a fault of chance has hit a replica set.
+func (o *Oracle) Disturbed(set string) { o.causes.disturbed[set] = o.causes.now }
 
 // Throttled says that the recipient of a migration waits until so many members have what it writes,
 // which may be more than there are.

@@ -143,8 +143,13 @@ func (r *run) catchUp() {
 	r.early = nil
 }
 
-// onDecision keeps what chance decided among the events.
+// onDecision tells the system what chance decided, and keeps it among the events.
 func (r *run) onDecision(d sim.Decision) {
+	place, class, _ := strings.Cut(d.Site, "/")
+	from, to, _ := strings.Cut(place, ">")
+	if system, told := r.system.(target.Disturbed); told {
+		system.Disturbed(env.NodeID(from), env.NodeID(to))
+	}
 	if !r.options.Events {
 		return
 	}
@@ -152,9 +157,7 @@ func (r *run) onDecision(d sim.Decision) {
 		Step: r.world.Steps(), At: int64(r.world.Now()), Question: d.Kind, Place: d.Site,
 		Occurrence: int(d.Occurrence), Answer: d.Answer,
 	}
-
-	if link, class, isLink := strings.Cut(d.Site, "/"); isLink {
-		from, to, _ := strings.Cut(link, ">")
+	if class != "" {
 		e.Node, e.Receiver, e.Place = from, to, class
 	}
 	r.recorded.events = append(r.recorded.events, *e.Event())

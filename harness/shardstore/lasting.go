@@ -59,6 +59,13 @@ func (c *cluster) Sent(x *env.Exchange) {
 	}
 }
 
+// Disturbed tells the oracle which replica sets a fault of chance hits.
+func (c *cluster) Disturbed(nodes ...env.NodeID) {
+	for _, node := range nodes {
+		c.oracle.Disturbed(setOf(node))
+	}
+}
+
 // stepOf is what a participant of an operation is asked to do.
 func stepOf(req *command.ShardsvrParticipate) oracle.OperationStep {
 	s := oracle.OperationStep{

@@ -113,6 +113,11 @@ type Overhearer interface {
 	Overheard(from env.NodeID, m env.Message)
 }
 
+// Disturbed is a System that is told where a fault of chance hits: a node, or both ends of a link.
+type Disturbed interface {
+	Disturbed(nodes ...env.NodeID)
+}
+
 // Client is an application with its driver and one session. It carries out one operation at a time.
 type Client interface {
 	// Do carries out an operation. Tick numbers the moments at which parts of a result arrive, such
