@@ -12,6 +12,8 @@
 package changestream
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -87,6 +89,7 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 // its name while a sharded collection had that.
 func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) error {
 	reply.Upto = s.member.CommittedTS()
+	waits := suspension{ns: req.NS, since: req.After, held: s.shard.Suspended(req.NS)}
 	var came bool
 	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
 		came = came || cameWithDatabase(req.NS, e) ||
@@ -94,7 +97,9 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		if came {
 			return false
 		}
-		reply.Changes = append(reply.Changes, Changes(s.shard.Name(), req.NS, e)...)
+		changes := Changes(s.shard.Name(), req.NS, e)
+		waits.pass(e, changes)
+		reply.Changes = append(reply.Changes, changes...)
 		if req.Limit == 0 || len(reply.Changes) < req.Limit {
 			return true
 		}
@@ -110,5 +115,35 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		return errcode.New(errcode.ChangeStreamHistoryLost,
 			"the log of %s does not reach back to %s", s.shard.Name(), req.After)
 	}
+	reply.Upto = waits.limit(reply.Upto)
 	return nil
+}
+
+// suspension is an operation that has everything else on the collection wait. The catalog changes
+// after every shard has begun to wait, and a shard's own collection may be dropped or renamed later
+// than that: a reader that had got beyond the change in the catalog, and not to the end of the
+// collection, would come back to a collection that begins before its token, and never be told that
+// the one it has read is gone.
+type suspension struct {
+	ns string
+	// since is when it began, or up to when the reader knows already.
+	since hlc.Timestamp
+	// held: it is not over. told: the end of the collection is among the changes.
+	held, told bool
+}
+
+func (w *suspension) pass(e *oplog.Entry, changes []command.Change) {
+	if shard.Suspends(w.ns, e) {
+		w.since, w.told = e.TS, false
+	}
+	w.told = w.told ||
+		slices.ContainsFunc(changes, func(c command.Change) bool { return c.Ends() })
+}
+
+// limit is up to when an answer may go.
+func (w *suspension) limit(upto hlc.Timestamp) hlc.Timestamp {
+	if w.held && !w.told {
+		return min(upto, w.since)
+	}
+	return upto
 }

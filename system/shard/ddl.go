@@ -181,6 +181,20 @@ func (s *Server) block(req *command.ShardsvrParticipate) (ops []oplog.Op, err er
 	return ops, nil
 }
 
+// Suspended reports whether an operation on the whole collection has everything else wait here: the
+// name may stand for another collection already, or for none.
+func (s *Server) Suspended(ns string) bool {
+	doc, held := s.recoverable(ns)
+	return held && doc.BlockReads
+}
+
+// Suspends says whether such an operation begins to with an entry.
+func Suspends(ns string, e *oplog.Entry) bool {
+	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+		return op.Kind == oplog.Insert && op.NS == SectionsNS && op.ID == string(key.String(ns))
+	})
+}
+
 // rename gives the incarnation its new name in one entry with everything that refers to it by the
 // old one (SERVER-60518), and with the old one itself: migrations may begin before the operation is
 // released here, and hand over what clients did under that name.
