@@ -102,6 +102,9 @@ func TestHistoryAfterThePrimaryMoved(t *testing.T) {
 			"plain execute a.0 1 4 p s 5 0\nexecute a.0 1 5 c s 6 0\n", "",
 		},
 		"of nothing that is known": {"", lateHistory},
+		"of what it has on record": {
+			"plain execute a.0 1 4 p s 5 0\nplain import b.0 1 2 p s 5 0 p1\nmajority b.0 1 2\n", "",
+		},
 	} {
 		s := script{o: New(nil)}
 		s.o.Observe(trace.PrimaryMovingEvent{

@@ -135,10 +135,11 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 }
 
 // neededByNobody: when its client has gone on, the primary of a database does not hand a statement
-// over any more. What it has sent before may arrive until it fences the next primary (protocol 15).
+// over any more. What it has sent before may arrive until it fences the next primary (protocol 15),
+// which records once more what it refuses to execute, if something has come between.
 func (o *Oracle) neededByNobody(e *trace.Event) bool {
 	p := o.primaries[e.Migration()]
-	return p != nil && o.world.Set(p.from).History().IsOver(e)
+	return p != nil && (o.world.Set(p.from).History().IsOver(e) || o.world.Set(e.Shard).Refuses(e))
 }
 
 // judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that

@@ -61,6 +61,11 @@ func (s *Service) read(
 	if err := t.Point(failpoint.ChangesRead, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
+	// The database may have moved since: what happens from then on is in another log.
+	if req.Unsharded && req.Open && !s.shard.Collection(req.NS).Serves(req.Place) {
+		return nil, errcode.New(errcode.StaleDbVersion,
+			"%s is not served here by the version that the reader knows", req.NS)
+	}
 	return reply, s.collect(req, reply)
 }
 

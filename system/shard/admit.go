@@ -141,6 +141,11 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 	}
 }
 
+// Serves reports whether what was admitted by a placement would be admitted still.
+func (c *Collection) Serves(place command.Placement) bool {
+	return c.judge(place, false) == placementCurrent
+}
+
 // awaitUnblocked waits behind the critical section before a stale answer: answering at once would
 // have the router ask again and again.
 func (c *Collection) awaitUnblocked(t env.Task, write bool) error {
