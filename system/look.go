@@ -131,11 +131,10 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	return nil
 }
 
-// Outside reports whether a member goes by its shard's consent to leave the cluster, or does not
-// know that it was admitted again.
-func (c *Cluster) Outside(id env.NodeID) bool {
+// Leaving reports whether a member goes by its shard's consent to leave the cluster.
+func (c *Cluster) Leaving(id env.NodeID) bool {
 	server := c.shards[id]
-	return server != nil && c.Member(id) != nil && server.Outside() != nil
+	return server != nil && c.Member(id) != nil && server.Leaving()
 }
 
 // Outstanding says in a sentence each what the cluster still has to do before it is quiescent:

@@ -192,7 +192,7 @@ var membershipRule = verdict.Checker{
 	Name: "membership",
 	Promise: "A shard obeys an order to leave only if it belongs to its newest removal: a member " +
 		"of the cluster that does not drain accepts the chunks and databases that it is given. A " +
-		"shard that is no member begins to receive nothing.",
+		"replica set that is not a member of the cluster does not begin to receive a range.",
 	Signatures: verdict.Meanings{
 		leavesUnasked: "a shard that is not being removed agreed to leave, and refuses all data",
 		receivesOutside: "a shard began to receive data although it is no member of the cluster, " +
@@ -213,14 +213,15 @@ var _ = declare(104, membershipRule, func(o *Oracle) hooks {
 })
 
 // judgeReceiving: a shard leaves with its consent, and then takes nothing before it was admitted
-// again. So it is a member of the newest config primary's cluster when it begins.
+// again. So it is a member when it begins, for the newest config primary and for a majority.
 func (o *Oracle) judgeReceiving(e *trace.Event) {
 	if e.Kind != trace.RecipientAdvanced || e.RecipientState() != trace.RecipientReady {
 		return
 	}
 	shard := shardOfNode(e.Node)
 	c := o.world.LatestCluster()
-	if !c.Knows() || c.Has(shard) || o.world.Set(shard).Leader != e.Node {
+	if !c.Knows() || c.Has(shard) && o.world.Cluster().Has(shard) ||
+		o.world.Set(shard).Leader != e.Node {
 		return
 	}
 	o.report(membershipRule, verdict.Violation{

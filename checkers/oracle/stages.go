@@ -13,12 +13,13 @@ import (
 // stagesRule is operation-stages (protocol 15, H-15, H-73).
 var stagesRule = verdict.Checker{
 	Name: "operation-stages",
-	Promise: "An operation on a whole collection takes its steps in order: shards change the " +
-		"collection only when all of them block it and the catalog says so, migrations are " +
-		"allowed again only when all shards have changed it, and it is released last.",
+	Promise: "An operation on a whole collection takes its steps in order. Shards drop or rename " +
+		"the collection only when all of them block it and the catalog has been changed. A new " +
+		"collection enters the catalog only when its owners have created it. Migrations are " +
+		"allowed again, and the collection is released, only when all shards have made the change.",
 	Signatures: verdict.Meanings{
-		stageTooEarly: "a step of an operation was taken while a shard had not taken the one that " +
-			"it rests on",
+		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
+			"step that it rests on was complete",
 	},
 }
 
@@ -64,9 +65,9 @@ type operation struct {
 	OperationStep
 	// taken are the shards that have answered a step.
 	taken map[Step][]string
-	// blocked: all shards block the collection. changed: the catalog was changed after that. over:
-	// all shards have released it.
-	blocked, changed, over bool
+	// blocked: all shards block the collection. changed: the catalog was changed after that.
+	// releases: the first shard was asked to release it. over: all shards have.
+	blocked, changed, releases, over bool
 }
 
 // StepAsked judges a request for a step when it is sent.
@@ -76,7 +77,10 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 		return
 	}
 	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
+	op.releases = op.releases || s.Step == ReleaseStep
 	switch {
+	case s.Step == CreateStep && !op.blocked:
+		o.stages.tooEarly(op, what, "not every shard blocks it")
 	case (s.Step == DropStep || s.Step == RenameStep) && !op.changed:
 		o.stages.tooEarly(op, what, "the catalog has not been changed since all shards block it")
 	case s.Step == ReleaseStep && op.changes():
@@ -105,6 +109,9 @@ func (o *Oracle) StepTaken(shard string, s OperationStep) {
 
 // operation is the one that a step belongs to, nil when it is over or there is a newer one.
 func (r *stages) operation(s OperationStep) *operation {
+	if !r.world.LatestCluster().Knows() {
+		return nil
+	}
 	op := r.newest[s.NS]
 	if op == nil || op.Operation < s.Operation {
 		op = &operation{OperationStep: s, taken: map[Step][]string{}}
@@ -125,7 +132,7 @@ func (r *stages) without(op *operation, step Step) []string {
 
 // judge follows what operations change in the catalog.
 func (r *stages) judge(e *trace.Event) {
-	if e.Kind != trace.CatalogWritten {
+	if e.Kind != trace.CatalogWritten || !r.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	op := r.newest[e.NS]
@@ -140,11 +147,16 @@ func (r *stages) judge(e *trace.Event) {
 	}
 }
 
-// created: who owns chunks of a new collection has it.
+// created: who owns chunks of a new collection has it, and all shards block it.
 func (r *stages) created(op *operation, e *trace.Event) {
+	what := fmt.Sprintf("%s enters %s into the catalog", e.Node, e.NS)
+	if op.releases {
+		r.tooEarly(op, what, "shards have been asked to release it")
+		return
+	}
 	for _, c := range e.Chunks {
 		if !slices.Contains(op.taken[CreateStep], c.Shard) {
-			r.tooEarly(op, fmt.Sprintf("%s enters %s into the catalog", e.Node, e.NS),
+			r.tooEarly(op, what,
 				c.Shard+" owns chunks of it, and has not created it")
 			return
 		}

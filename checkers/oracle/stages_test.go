@@ -9,14 +9,14 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// TestOperationStages: each line is a step that shards answer, "ask" and one that they are asked
-// for, or a write of the catalog.
+// TestOperationStages reads scripts. A line says that a shard has answered a step, that shards are
+// asked for one ("ask"), or what is written to the catalog.
 func TestOperationStages(t *testing.T) {
 	const (
 		blocked = "block a\nblock b\n"
 		drop    = blocked + "catalog drop\nask drop\ndrop a\ndrop b\nask release\n"
 		rename  = blocked + "catalog drop\nask rename\nrename a\nrename b\nallow\nask release\n"
-		create  = blocked + "create a\ncatalog new\nask release\n"
+		create  = blocked + "ask create\ncreate a\ncatalog new\nask release\n"
 		index   = "index a\nindex b\nallow\nask release\n"
 	)
 	without := func(text, line string) string { return strings.Replace(text, line+"\n", "", 1) }
@@ -25,21 +25,22 @@ func TestOperationStages(t *testing.T) {
 		script string
 		want   verdict.Signature
 	}{
-		"drop":                             {DropStep, drop, ""},
-		"drop, b does not block":           {DropStep, without(drop, "block b"), stageTooEarly},
-		"drop, still in the catalog":       {DropStep, without(drop, "catalog drop"), stageTooEarly},
-		"drop, b still has it":             {DropStep, without(drop, "drop b"), stageTooEarly},
-		"drop, taken up again":             {DropStep, drop + drop, ""},
-		"rename":                           {RenameStep, rename, ""},
-		"rename, refused":                  {RenameStep, blocked + "allow\nask release\n", ""},
-		"rename, a has the old name":       {RenameStep, without(rename, "rename a"), stageTooEarly},
-		"rename, the catalog has it, too":  {RenameStep, without(rename, "catalog drop"), stageTooEarly},
-		"create":                           {CreateStep, create, ""},
-		"create, its owner does not block": {CreateStep, without(create, "block a"), ""},
-		"create, refused":                  {CreateStep, blocked + "ask release\n", ""},
-		"create, its owner has none":       {CreateStep, without(create, "create a"), stageTooEarly},
-		"index":                            {IndexStep, index, ""},
-		"index, b has none":                {IndexStep, without(index, "index b"), stageTooEarly},
+		"drop":                            {DropStep, drop, ""},
+		"drop, b does not block":          {DropStep, without(drop, "block b"), stageTooEarly},
+		"drop, still in the catalog":      {DropStep, without(drop, "catalog drop"), stageTooEarly},
+		"drop, b still has it":            {DropStep, without(drop, "drop b"), stageTooEarly},
+		"drop, taken up again":            {DropStep, drop + drop, ""},
+		"rename":                          {RenameStep, rename, ""},
+		"rename, refused":                 {RenameStep, blocked + "allow\nask release\n", ""},
+		"rename, a has the old name":      {RenameStep, without(rename, "rename a"), stageTooEarly},
+		"rename, the catalog has it, too": {RenameStep, without(rename, "catalog drop"), stageTooEarly},
+		"create":                          {CreateStep, create, ""},
+		"create, b does not block":        {CreateStep, without(create, "block b"), stageTooEarly},
+		"create, released before":         {CreateStep, blocked + "create a\nask release\ncatalog new\n", stageTooEarly},
+		"create, refused":                 {CreateStep, blocked + "ask release\n", ""},
+		"create, its owner has none":      {CreateStep, without(create, "create a"), stageTooEarly},
+		"index":                           {IndexStep, index, ""},
+		"index, b has none":               {IndexStep, without(index, "index b"), stageTooEarly},
 		"index, b has none on release": {
 			IndexStep, "index a\nask release\n", stageTooEarly,
 		},

@@ -18,8 +18,8 @@ const (
 	// lateJoinShare is how many percent of the additions have an order to join that comes once more
 	// when the shard has long joined, and may have been given something.
 	lateJoinShare = 35
-	// outsideShare is how many percent of the removals that are followed by an addition have donors
-	// ask the shard to receive when it was told to join, and is admitted a while later.
+	// outsideShare is how many percent of the removals that are followed by the first addition have
+	// requests to receive arrive between the order to join and the admission.
 	outsideShare = 25
 	// lateRequestShare is how many percent of the operations on whole collections have a copy of
 	// their request that comes when others have been carried out.
@@ -69,8 +69,9 @@ func lateJoin(
 	}
 }
 
-// delayOrders has a copy of an order to leave come when the shard has joined again, and copies of
-// orders to join when that has long been done, in scenarios that may have faults of any kind.
+// delayOrders has a copy of an order to leave come when the shard has joined again, copies of
+// orders to join when that has long been done, and requests to receive while the shard joins, in
+// scenarios that may have faults of any kind.
 func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 	if p.size.faults == 0 || p.one {
 		return
@@ -87,7 +88,10 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 		if c.Do != commandkind.RemoveShard || !again {
 			continue
 		}
-		if own.Chance(who+"/outside", outsideShare) {
+		first := slices.IndexFunc(s.Commands, func(c scenario.Command) bool {
+			return c.Do == commandkind.AddShard
+		})
+		if s.Commands[first].Name == c.Name && own.Chance(who+"/outside", outsideShare) {
 			sendOutside(s, c, own, who)
 		}
 		if !own.Chance(who, lateOrderShare) {
@@ -109,8 +113,8 @@ func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
 	}
 }
 
-// sendOutside has what donors ask the removed shard to receive come when it has been told to join,
-// and the config server wait from then on before it admits the shard.
+// sendOutside holds requests to receive until the removed shard has been told to join, and has the
+// config server wait from then on before it admits the shard.
 func sendOutside(s *scenario.Scenario, c scenario.Command, own keyed.Source, who string) {
 	asked := failpoint.ConfigAddShard.String()
 	early := time.Duration(own.IntN(who+"/early", 150)) * time.Millisecond

@@ -88,7 +88,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Extents(c.extent)
 	c.oracle.Identities(c.identity)
 	c.oracle.Parts(c.parts)
-	c.oracle.Leavers(func(node string) bool { return c.Outside(env.NodeID(node)) })
+	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
 	c.oracle.UnfinishedMoves(c.unfinishedMove)
 	c.expectLayouts()

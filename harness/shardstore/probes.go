@@ -28,8 +28,9 @@ type prober struct {
 	operatorConnection
 	client *client.Client
 	trials endstate.Trials
-	// repeated are the keys of which a statement that was sent again has changed the document.
-	repeated map[probedKey]bool
+	// repeated counts the statements that were sent again and that may have changed the document of
+	// a key once more.
+	repeated map[probedKey]int
 }
 
 // probedKey is a shard key value of a collection.
@@ -41,7 +42,7 @@ type probedKey struct {
 // Probe tries ranges first: the sessions' statements are then answered from records that have moved
 // to another shard and back.
 func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
-	p := &prober{repeated: make(map[probedKey]bool)}
+	p := &prober{repeated: make(map[probedKey]int)}
 	do = func(t env.Task) {
 		p.operatorConnection = c.operator(t.Node())
 		p.client = client.New(p.ep, c.Topology().RouterNodes(), &c.settings)
@@ -319,11 +320,13 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		what := fmt.Sprintf("send the newest statement of client %d again", client)
 		again := false
 		p.tryKey(t, op.NS, op.Key, what, func() error {
+			touched := probedKey{op.NS, op.Key}
+			p.repeated[touched]++
 			a := s.client.Repeat(t)
-			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s, &a.Written)
-			if !a.Written.Retried && a.Written.N > 0 {
-				p.repeated[probedKey{op.NS, op.Key}] = true
+			if a.Err == nil && a.Written.Retried {
+				p.repeated[touched]--
 			}
+			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s, &a.Written)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) ||
 				p.replaced(s) && errcode.Is(a.Err, errcode.DuplicateKey) {
 				return nil // the record is gone, or the next collection has a document of its own
@@ -350,7 +353,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 			// Of keys that share an _id, the final pass of another client deletes the documents.
 			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove &&
 				!p.replaced(s) && !s.collections[op.NS].Shared(op.Key) &&
-				!p.repeated[probedKey{op.NS, op.Key}]
+				p.repeated[probedKey{op.NS, op.Key}] == 0
 			if a.Err == nil && a.Written.N == 0 && kept {
 				return errcode.New(errcode.OperationFailed, "no document with k=%d was found",
 					op.Key)

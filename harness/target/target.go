@@ -113,7 +113,8 @@ type Overhearer interface {
 	Overheard(from env.NodeID, m env.Message)
 }
 
-// Disturbed is a System that is told where a fault of chance hits: a node, or both ends of a link.
+// Disturbed is a System that is told where a fault of chance hits: a node and "", or both ends of a
+// link.
 type Disturbed interface {
 	Disturbed(nodes ...env.NodeID)
 }

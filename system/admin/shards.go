@@ -90,8 +90,8 @@ func (s *Service) isShard(name string) bool {
 	return err == nil
 }
 
-// include asks the replica set first. What has been on its way there since it was a shard finds it
-// closed until it is one again.
+// include asks the replica set first. Ranges and databases that were on their way there when it was
+// last a shard are refused until it knows that it is one again (H-38).
 func (s *Service) include(t env.Task, req *command.AddShard) error {
 	name := req.Name
 	set := s.config.Set(name)

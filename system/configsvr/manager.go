@@ -94,8 +94,8 @@ type migrationManager struct {
 	// whole are the locks that operations on whole collections hold, also while they pause after a
 	// failure.
 	whole map[string]*distLock
-	// inherited are the locks of the migrations of earlier terms that are not taken over yet, by
-	// migration. By the time they are, another operation may have the name locked.
+	// inherited are the locks of the migrations of earlier terms, by migration, as this term found
+	// them. When a migration is taken over, another operation may have the name locked.
 	inherited map[string]*distLock
 	// recovering is true until the migrations of earlier terms are taken over; nobody begins one
 	// before.

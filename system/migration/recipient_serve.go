@@ -33,6 +33,9 @@ func (s *Service) recvStart(
 			return nil, err
 		}
 	}
+	if err := s.member.NeedPrimary(); err != nil {
+		return nil, err
+	}
 	if err := s.shard.LearnAdmission(t); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,9 @@ func (s *Service) absent(ns string) error {
 func (s *Service) cloneCatalogData(
 	t env.Task, _ env.NodeID, req *command.CloneCatalogData,
 ) (*command.ClonedCatalogData, error) {
+	if err := s.member.NeedPrimary(); err != nil {
+		return nil, err
+	}
 	if err := s.shard.LearnAdmission(t); err != nil {
 		return nil, err
 	}

@@ -181,11 +181,13 @@ func (s *Server) block(req *command.ShardsvrParticipate) (ops []oplog.Op, err er
 	return ops, nil
 }
 
-// Suspended reports whether an operation on the whole collection has everything else wait here: the
-// name may stand for another collection already, or for none.
+// Suspended reports whether, by what a majority has, an operation on the whole collection has
+// everything else wait here: the name may stand for another collection already, or for none.
 func (s *Server) Suspended(ns string) bool {
-	doc, held := s.recoverable(ns)
-	return held && doc.BlockReads
+	var doc sectionDoc
+	raw := s.cfg.Member.Store().Get(SectionsNS, string(key.String(ns)),
+		s.cfg.Member.Committed().Index)
+	return raw != nil && s.decode(raw, &doc) && doc.BlockReads
 }
 
 // Suspends says whether such an operation begins to with an entry.

@@ -83,14 +83,18 @@ func (s *Server) membership() (m membershipDoc) {
 	return m
 }
 
+// Leaving reports whether the shard has agreed to leave, and was not told to join since.
+func (s *Server) Leaving() bool { return s.membership().Leaving }
+
 // LearnAdmission asks the config server whether the shard was admitted after it was told to join,
-// until it was.
+// unless the answer is known already. Without an error, Outside says whether it was.
 func (s *Server) LearnAdmission(t env.Task) error {
 	m := s.membership()
 	if !m.Joining || s.admitted == m.At {
 		return nil
 	}
-	switch _, err := s.findShard(t, s.name, hlc.Timestamp(m.At)); {
+	now := max(hlc.Timestamp(m.At), s.Clock().Now().Config)
+	switch _, err := s.findShard(t, s.name, now); {
 	case err == nil:
 		s.admitted = m.At
 	case !errcode.Is(err, errcode.ShardNotFound):
@@ -99,10 +103,10 @@ func (s *Server) LearnAdmission(t env.Task) error {
 	return nil
 }
 
-// Outside returns an errcode.ShardNotFound while the shard takes nothing from any node, which has
-// been on its way since the shard was last in the cluster: from its consent to leave until it knows
-// that it was admitted again. Who brings it something before that finds no such shard in the
-// catalog, and will not take care of what it has brought (H-38).
+// Outside returns an errcode.ShardNotFound while the shard takes nothing from any node: from its
+// consent to leave until it knows that it was admitted again. A request that was sent while the
+// shard was still a member may arrive in between. Its sender would find no such shard in the
+// catalog, and would not clean up (H-38).
 func (s *Server) Outside() error {
 	switch m := s.membership(); {
 	case m.Leaving:
@@ -129,7 +133,7 @@ func (s *Server) leaveCluster(
 			"%s was removed: the order to leave of %v is older than one of %v",
 			s.name, req.At, last)
 	}
-	if !s.membership().Leaving {
+	if !s.Leaving() {
 		_, err := s.cfg.Member.Write(t, membershipDoc{At: int64(req.At), Leaving: true}.op())
 		if err != nil {
 			return nil, err

@@ -74,7 +74,7 @@ type Server struct {
 	lookups   []func(*serverstatus.Sharding)
 	// Databases whose unsharded collections refuse writes, and the move that has them do so.
 	moving map[string]string
-	// The order to join by which the shard is known to have been admitted.
+	// The order to join after which the shard is known to have been admitted, by its time; 0: none.
 	admitted int64
 }
 

@@ -90,10 +90,14 @@ func (h *Log) lacksConsent(at int64) string {
 }
 
 // owes: who leaves has no migration on record, and no deletion that waits for the outcome of one:
-// nobody would end it later. A majority must have that, too, or a failover brings it back.
+// nobody would end it later. A majority must have that, too, or a failover brings it back. An
+// operation on a whole collection may have begun since; no shard leaves before it is over.
 func (h *Log) owes() (owed string) {
 	for _, ns := range []string{migration.CoordinatorsNS, migration.RecipientsNS, shard.SectionsNS} {
-		h.Store.Scan(ns, h.Committed, func(id string, _ bson.Raw) bool {
+		h.Store.Scan(ns, h.Committed, func(id string, doc bson.Raw) bool {
+			if operation, _ := doc.Lookup("blockReads").BooleanOK(); operation {
+				return true
+			}
 			owed = fmt.Sprintf("it still has %s of %s", key.Key(id), ns)
 			return false
 		})

@@ -75,6 +75,10 @@ func TestLacked(t *testing.T) {
 		"leaves here": {&command.ShardsvrLeaveCluster{At: 5}, nil, []oplog.Op{order(5)},
 			"of 0.0, not 0.5"},
 		"leaves, asked again": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving}, nil, ""},
+		"leaves, and an operation begins": {
+			&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving, document(shard.SectionsNS, ns,
+				bson.D{{Key: "blockReads", Value: true}})}, nil, "",
+		},
 		"leaves, and blocks": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving, blocked}, nil,
 			"still has"},
 		"leaves, and waits": {&command.ShardsvrLeaveCluster{At: 5}, []oplog.Op{leaving, task(true)},
