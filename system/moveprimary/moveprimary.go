@@ -187,7 +187,7 @@ func (s *Service) audit(a *command.AuditReply) {
 	}
 	for _, session := range sortedKeys(s.clones) {
 		if c := s.clones[session]; !c.over {
-			a.OutstandingTasks = append(a.OutstandingTasks, "copy of "+c.move)
+			a.ActiveMigrations = append(a.ActiveMigrations, "copy of "+c.move) // it may write still
 		}
 	}
 }
