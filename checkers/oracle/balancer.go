@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -355,4 +356,23 @@ func number(request string) (round, n int, known bool) {
 	round, err1 := strconv.Atoi(parts[2])
 	n, err2 := strconv.Atoi(parts[3])
 	return round, n, err1 == nil && err2 == nil
+}
+
+// Cluster is what the config server's leader has of shards, zones and the balancer; nil when
+// nothing is known.
+func (o *Oracle) Cluster() *model.Cluster { return o.world.LatestCluster() }
+
+// Rested reports what is lacking in a collection, whose routing table is given, although the
+// balancer has nothing to do.
+func (o *Oracle) Rested(ns string, chunks []trace.Chunk, lacking string) {
+	because, steps := o.leftBehind(ns, chunks)
+	o.reportOf(Balancing, verdict.Violation{
+		Signature: notBalanced,
+		NS:        ns,
+		Broke:     "the balancer has stopped moving chunks, although " + lacking,
+		Because: append([]string{
+			"it is enabled, nothing is in progress, and round after round ended without a " +
+				"migration",
+		}, because...),
+	}, append(steps, cmp.Or(o.balancer.ended, o.step))...)
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -168,4 +169,42 @@ func (o *Oracle) NotJudged(why string, documents int) {
 type returned struct {
 	judged int
 	open   map[string]int
+}
+
+// leftBehind says what shards have of chunks that others own, which the balancer must not take for
+// theirs, and what keeps it there. The steps are those at which the newest of these chunks was
+// given away, and at which what keeps it began.
+func (o *Oracle) leftBehind(ns string, chunks []trace.Chunk) (because []string, steps []uint64) {
+	for _, shard := range o.world.LatestCluster().Shards() {
+		set, left := o.world.Set(shard), 0
+		for _, at := range chunks {
+			if at.Shard != shard {
+				left += len(set.Documents(ns, at.Min, at.Max))
+			}
+		}
+		if left == 0 {
+			continue
+		}
+		because = append(because,
+			fmt.Sprintf("%s still has %d documents that it does not own", shard, left))
+		steps = append(steps, o.gaveAway(ns, shard))
+		for _, c := range o.node(set.Leader).cursors {
+			if c.ns == ns {
+				because = append(because,
+					fmt.Sprintf("cursor %s is still open and keeps them from being deleted", c.id))
+				steps = append(steps, c.step)
+			}
+		}
+	}
+	return because, steps
+}
+
+// gaveAway is the step at which a shard decided its newest migration of a collection; 0 for none.
+func (o *Oracle) gaveAway(ns, shard string) (step uint64) {
+	for _, id := range slices.Sorted(maps.Keys(o.moves)) {
+		if m := o.moves[id]; m.ns == ns && m.from == shard {
+			step = max(step, m.decision)
+		}
+	}
+	return step
 }
