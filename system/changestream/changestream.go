@@ -138,9 +138,11 @@ type suspension struct {
 }
 
 func (w *suspension) pass(e *oplog.Entry, changes []command.Change) {
-	if shard.Suspends(w.ns, e) {
-		w.since, w.told = e.TS, false
+	begins := shard.Suspends(w.ns, e)
+	if begins || len(changes) > 0 { // which nobody makes while it lasts
+		w.since = e.TS
 	}
+	w.told = w.told && !begins
 	w.told = w.told ||
 		slices.ContainsFunc(changes, func(c command.Change) bool { return c.Ends() })
 }
