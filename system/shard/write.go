@@ -250,7 +250,7 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 	if !w.logged {
 		w.reply.Time = m.AppliedTS()
 	}
-	err := w.lead.Await(t, w.concern)
+	err := w.await(t)
 	if failed != nil && err == nil {
 		return nil, failed
 	}
@@ -264,6 +264,15 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 		return nil, err
 	}
 	return &w.reply, nil
+}
+
+// await also waits for proof of the leadership where nothing was written: a primary that was deposed
+// and does not know it yet would answer by what others have changed since.
+func (w *writeCommand) await(t env.Task) error {
+	if w.concern.Majority && !w.logged {
+		return w.lead.AwaitMajority(t)
+	}
+	return w.lead.Await(t, w.concern)
 }
 
 func (w *writeCommand) statementID(i int) int32 { return w.writeRequest.session.Stmt + int32(i) }
