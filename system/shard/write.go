@@ -266,8 +266,8 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 	return &w.reply, nil
 }
 
-// await also waits for proof of the leadership where nothing was written: a primary that was deposed
-// and does not know it yet would answer by what others have changed since.
+// await also waits for proof of the leadership where nothing was written: a primary that was
+// deposed and does not know it yet would answer by what was true before others changed it.
 func (w *writeCommand) await(t env.Task) error {
 	if w.concern.Majority && !w.logged {
 		return w.lead.AwaitMajority(t)
