@@ -259,3 +259,10 @@ func (c *cluster) operator(node env.Node) operatorConnection {
 	ep, sets := c.Operator(node)
 	return operatorConnection{c, ep, sets}
 }
+
+// Disturbed tells the oracle which replica sets a fault of chance hits.
+func (c *cluster) Disturbed(nodes ...env.NodeID) {
+	for _, node := range nodes {
+		c.oracle.Disturbed(setOf(node))
+	}
+}

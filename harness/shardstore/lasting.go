@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/shardstore/held"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
@@ -57,34 +56,6 @@ func (c *cluster) Sent(x *env.Exchange) {
 	case *command.ShardsvrParticipate:
 		c.oracle.StepAsked(string(x.From), stepOf(req))
 	}
-}
-
-// Disturbed tells the oracle which replica sets a fault of chance hits.
-func (c *cluster) Disturbed(nodes ...env.NodeID) {
-	for _, node := range nodes {
-		c.oracle.Disturbed(setOf(node))
-	}
-}
-
-// stepOf is what a participant of an operation is asked to do.
-func stepOf(req *command.ShardsvrParticipate) oracle.OperationStep {
-	s := oracle.OperationStep{
-		NS: req.Collection.NS, To: req.To, Operation: req.Operation, Change: oracle.DropStep,
-		Step: oracle.Step(req.Step),
-	}
-	switch {
-	case req.To != "":
-		s.Change = oracle.RenameStep
-	case req.Creates:
-		s.Change = oracle.CreateStep
-	case req.Index != "":
-		s.Change = oracle.IndexStep
-	}
-	switch req.Step {
-	case command.ParticipantCreateIndex, command.ParticipantDropIndex:
-		s.Step = oracle.IndexStep
-	}
-	return s
 }
 
 // lacksForSuccessor says what a donor should have on record when it sends a request, so that its

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
@@ -297,4 +298,25 @@ func carried(m env.Message) (all []trace.Carried) {
 		}
 	}
 	return all
+}
+
+// stepOf is what a participant of an operation is asked to do.
+func stepOf(req *command.ShardsvrParticipate) oracle.OperationStep {
+	s := oracle.OperationStep{
+		NS: req.Collection.NS, To: req.To, Operation: req.Operation, Change: oracle.DropStep,
+		Step: oracle.Step(req.Step),
+	}
+	switch {
+	case req.To != "":
+		s.Change = oracle.RenameStep
+	case req.Creates:
+		s.Change = oracle.CreateStep
+	case req.Index != "":
+		s.Change = oracle.IndexStep
+	}
+	switch req.Step {
+	case command.ParticipantCreateIndex, command.ParticipantDropIndex:
+		s.Step = oracle.IndexStep
+	}
+	return s
 }

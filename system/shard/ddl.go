@@ -190,7 +190,8 @@ func (s *Server) Suspended(ns string) bool {
 	return raw != nil && s.decode(raw, &doc) && doc.BlockReads
 }
 
-// Suspends says whether such an operation begins to with an entry.
+// Suspends reports whether an entry takes the critical section of a name, with which such an
+// operation begins. Others take it, too: while one is Suspended, the newest such entry is its own.
 func Suspends(ns string, e *oplog.Entry) bool {
 	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
 		return op.Kind == oplog.Insert && op.NS == SectionsNS && op.ID == string(key.String(ns))
