@@ -79,7 +79,7 @@ var (
 	heldForGood = condition{
 		func(s *State) bool {
 			past := s.Resumed || s.Recipient == NoRecipient
-			return s.Answered || past && s.Receipt && s.Blocks
+			return s.Answered || past && s.Receipt && s.Blocks && !s.Reblocked
 		},
 		"no majority of the recipient has its receipt and its critical section",
 	}

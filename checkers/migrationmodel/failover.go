@@ -35,7 +35,8 @@ func (s *State) donorForgets(owns bool) {
 
 // recipientForgets is the end of a term of the recipient.
 func (s *State) recipientForgets(owns bool) {
-	s.Recipient, s.Resumed, s.TheyOwn = NoRecipient, false, owns
+	s.Recipient, s.TheyOwn = NoRecipient, owns
+	s.Resumed, s.Reblocked = false, false
 }
 
 // losing is a failover to a primary that lacks writes.
@@ -117,6 +118,8 @@ func undoneThere() []loss {
 			func(s *State) { s.Receipt, s.Blocks = false, false }},
 		{func(s *State) bool { return s.Recipient == CommitStart && !s.Resumed && s.Blocks },
 			func(s *State) { s.Blocks = false }},
+		// The removal of its receipt was undone, and then the section that followed from it was.
+		{func(s *State) bool { return s.Reblocked }, func(s *State) { s.Blocks = false }},
 		{func(s *State) bool { return s.Recipient == Leaving && !s.Blocks },
 			func(s *State) { s.Receipt, s.Blocks = true, true }},
 		{func(s *State) bool { return s.Recipient == Leaving && !s.Receipt },

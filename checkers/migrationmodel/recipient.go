@@ -16,11 +16,14 @@ func recipientSteps() []action {
 		does(RecipientCommitStarts, becomes(CommitStart), recipientIs(Steady), askedToTakeOver),
 		inside("the recipient writes its recovery document", func(s *State) { s.Receipt = true },
 			recipientIs(CommitStart), receiptGone, notFenced),
-		does(RecipientBlocks, func(s *State) { s.Blocks = true },
-			recipientIs(CommitStart), receiptWritten),
+		does(RecipientBlocks, func(s *State) {
+			s.Reblocked = s.Reblocked || s.Resumed && !s.Blocks
+			s.Blocks = true
+		}, recipientIs(CommitStart), receiptWritten),
 		does(RecipientBlocks, nothing, theyBlock), // a new primary blocks from the beginning
-		does(RecipientEnters, func(s *State) { s.Recipient, s.Answered = Entered, true },
-			recipientIs(CommitStart), theyBlock),
+		does(RecipientEnters, func(s *State) {
+			s.Recipient, s.Answered, s.Reblocked = Entered, true, false
+		}, recipientIs(CommitStart), theyBlock),
 		does(PastRecipientBegins, func(s *State) { s.Began = true }, taskRecorded, notFenced),
 		does(PastRecipientEnters, func(s *State) { s.Answered = true }, heldForGood),
 		does(RecipientFails, becomes(Failed), notEntered, notResumed, receiptGone),

@@ -60,8 +60,9 @@ type State struct {
 	Recipient Recipient
 	Resumed   bool
 	// Receipt is its recovery document, Blocks its critical section, TheirTask its range deletion.
-	Receipt, Blocks bool
-	TheirTask       Task
+	// Reblocked: it blocked again what an earlier primary had unblocked, and not with a majority.
+	Receipt, Blocks, Reblocked bool
+	TheirTask                  Task
 	// TheyOwn is that the recipient's primary believes to own the range.
 	TheyOwn bool
 	// Began: it was once ready. Answered: it said once that it has everything. Fenced: its primary
