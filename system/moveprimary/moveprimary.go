@@ -187,7 +187,7 @@ func (s *Service) audit(a *command.AuditReply) {
 	}
 	for _, session := range sortedKeys(s.clones) {
 		if c := s.clones[session]; !c.over {
-			a.ActiveMigrations = append(a.ActiveMigrations, "copy of "+c.move) // it may write still
+			a.ActiveMigrations = append(a.ActiveMigrations, "the copy of "+c.move) // it may write still
 		}
 	}
 }
