@@ -20,8 +20,6 @@ type clusterTimes struct {
 	// need is the cluster time that each client's next causal read must not be older than.
 	need     map[int]uint64
 	removals removals
-	// begun is a cluster time by which everything was there that was there before the clients.
-	begun uint64
 
 	causal, snapshot, reads Verdict
 }
@@ -53,10 +51,10 @@ func (c *clusterTimes) stamp() {
 		}
 		times := c.ops.Times(i)
 		preloaded := op.Client == histories.PreloadClient
-		if preloaded {
-			c.begun = max(c.begun, times.Time)
-		}
 		t := c.lines.make(timedKey{form.NS, op.Key})
+		if preloaded {
+			t.begun = times.Time
+		}
 		t.grows = t.grows && (form.Kind.Effect == opkind.Append || preloaded)
 		c.lines.write(t, op.Value, stampedBy(i, form, times))
 	}

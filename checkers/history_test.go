@@ -32,7 +32,7 @@ type document struct {
 // play runs planned operations against a perfect store.
 func play(seed uint64, s *scenario.Scenario, clients, unknown int) []histories.Op {
 	w := &store{Rand: rand.New(rand.NewPCG(seed, 7)), docs: map[int64]*document{}, unknown: unknown}
-	ops := histories.Preload(s, 0)
+	ops := histories.Preload(s, nil)
 	for _, op := range ops {
 		w.docs[op.Key] = &document{value: op.Value}
 	}

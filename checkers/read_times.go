@@ -35,10 +35,13 @@ func (c *clusterTimes) judgeReadTime(i int) {
 	if c.formOf(i).Concern != "majority" {
 		to = math.MaxUint64
 	}
-	c.each(i, max(times.Since, c.begun), to, c.checkReadTime)
+	c.each(i, times.Since, to, c.checkReadTime)
 }
 
 func (c *clusterTimes) checkReadTime(v view) {
+	if v.line != nil {
+		v.from = max(v.from, v.line.begun)
+	}
 	why := func() string { return "the read saw no state from before " + moment(v.from) }
 	if newer := c.newer(v); newer != nil {
 		c.reads.Add(c.contradicts(readReplaced, v, why(), newer))

@@ -30,6 +30,9 @@ type timeline struct {
 	writes []stamped
 	// grows: documents are only pushed to.
 	grows bool
+	// begun is the cluster time by which the document was there that was there before the clients;
+	// zero if there was none, or it is not known.
+	begun uint64
 
 	// What follows is made when it is first asked for, after which the writes are as they are.
 	// certain are the writes that happened, by hi, with what those up to each have at most;

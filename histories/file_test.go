@@ -218,7 +218,7 @@ func TestPreload(t *testing.T) {
 		{NS: "a.a", Keys: 3, Preload: 2},
 		{NS: "a.b", Keys: 1, Preload: 1},
 	}}
-	ops := histories.Preload(s, 0)
+	ops := histories.Preload(s, nil)
 	if len(ops) != 3 || ops[2].NS != "a.b" || ops[2].Call != 5 || ops[2].Return != 6 ||
 		ops[1].Value != "i1" {
 		t.Fatalf("%+v", ops)

@@ -61,14 +61,18 @@ func (o *Oracle) shardedLife(ns string) uint64 {
 	return o.lives[ns]
 }
 
-// followStatement notes which statement of the session its shard has forgotten with this one.
+// followStatement notes which statements of the session its shard has forgotten with this one: all
+// of the transaction before.
 func (o *Oracle) followStatement(e *trace.Event, x *execution) {
 	of := e.Shard + " " + e.Session()
 	last := o.lastExecuted[of]
-	if last != nil && last.at.Txn() < e.Txn() && last.followed == 0 {
-		last.followed = e.Step
+	if len(last) > 0 && last[0].at.Txn() < e.Txn() {
+		for _, before := range last {
+			before.followed = e.Step
+		}
+		last = last[:0]
 	}
-	o.lastExecuted[of] = x
+	o.lastExecuted[of] = append(last, x)
 }
 
 // droppedSince says whether its collection was dropped when a majority had the statement on record.

@@ -48,6 +48,14 @@ func TestExecutedTwice(t *testing.T) {
 		},
 		"given up during its move": {first + kept + begun + later + moved + second, false},
 		"moved and not given up":   {first + kept + begun + moved + second, false},
+		"one of several given up before its move": {
+			first + kept + "execute a.0 1 3 d s 5 1\nuser a.0 1 3 d 12\nmajority a.0 1 3\n" +
+				strings.ReplaceAll(later, "a.0 1 3", "a.0 1 4") + begun + moved + second, true,
+		},
+		"one of several, moved and not given up": {
+			first + kept + "execute a.0 1 3 d s 5 1\nuser a.0 1 3 d 12\nmajority a.0 1 3\n" +
+				begun + moved + second, false,
+		},
 		"given up by another session": {
 			first + kept + strings.ReplaceAll(later, " s ", " z ") + begun + moved + second, false,
 		},

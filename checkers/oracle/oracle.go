@@ -84,7 +84,7 @@ type Oracle struct {
 	// executions are by session, transaction and statement, lastExecuted by shard and session; twice
 	// are those that happened again.
 	executions   map[string]*execution
-	lastExecuted map[string]*execution
+	lastExecuted map[string][]*execution
 	twice        []Twice
 	// early are writes that migrations have copied before a majority of the donor had them.
 	early []copiedEarly
@@ -172,7 +172,7 @@ func New(key func(string) string) *Oracle {
 		elections:  map[string]uint64{},
 		executions: map[string]*execution{},
 
-		lastExecuted: map[string]*execution{},
+		lastExecuted: map[string][]*execution{},
 		lives:        map[string]uint64{},
 		identity:     func(string, string) string { return "" },
 		forbids:      map[string]bool{},

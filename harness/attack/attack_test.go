@@ -135,7 +135,7 @@ func TestCertainty(t *testing.T) {
 func finals(keys ...int64) []histories.Op {
 	ops := histories.Preload(&scenario.Scenario{Collections: []scenario.Collection{
 		{NS: attack.NS, Keys: 3, Preload: 3},
-	}}, 0)
+	}}, nil)
 	for i, k := range keys {
 		ops = append(ops, histories.Op{
 			ID: 100 + i, Client: 4, NS: attack.NS, Kind: scenario.Read, Key: k,

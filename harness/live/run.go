@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.System.Create(starting, c); err != nil {
 		return nil, fmt.Errorf("the collection %s could not be made: %w", c.NS, err)
 	}
-	r := &run{Options: o, record: newRecorder(histories.Preload(o.Schedule, 0))}
+	r := &run{Options: o, record: newRecorder(histories.Preload(o.Schedule, nil))}
 	r.attack(ctx)
 	took := time.Since(r.began)
 	result := &Result{Began: r.record.began, Took: took, Interrupted: ctx.Err() != nil}

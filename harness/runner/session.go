@@ -26,11 +26,11 @@ type session struct {
 
 // start begins the history with what is there already, and starts every client.
 func (p *clientPool) start() {
-	var now uint64
+	var there func(ns string) map[int64]uint64
 	if c, ok := p.system.(target.Clock); ok {
-		now = c.ClusterTime()
+		there = c.Loaded
 	}
-	preload := histories.Preload(p.scenario, now)
+	preload := histories.Preload(p.scenario, there)
 	p.history.counter = 2 * uint64(len(preload))
 	p.history.ops = append(make([]histories.Op, 0, p.operations(len(preload))), preload...)
 	perClient := make([][]scenario.Op, p.scenario.Topology.Clients)

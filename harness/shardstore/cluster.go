@@ -3,6 +3,8 @@ package shardstore
 import (
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
@@ -224,6 +226,22 @@ func (c *cluster) Linger() time.Duration { return 2 * c.settings.AttemptTimeout 
 
 // ClusterTime is the newest cluster time that a replica set has given to an entry.
 func (c *cluster) ClusterTime() uint64 { return uint64(c.Time()) }
+
+// Loaded gives a document the newest time that the primary of its shard has given to an entry.
+func (c *cluster) Loaded(ns string) map[int64]uint64 {
+	by := map[int64]uint64{}
+	for _, set := range c.Topology().ShardNames() {
+		m := c.Member(c.Primary(set))
+		if m == nil {
+			continue
+		}
+		m.Store().Scan(ns, m.Store().Applied(), func(_ string, doc bson.Raw) bool {
+			by[numberOf(doc)] = uint64(m.AppliedTS())
+			return true
+		})
+	}
+	return by
+}
 
 // HandOver asks a member to step down from its own machine, as an operator with a shell would.
 func (c *cluster) HandOver(id env.NodeID) {

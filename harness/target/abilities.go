@@ -110,6 +110,9 @@ var ErrHistoryLost = errors.New("the history behind the token is gone")
 type Clock interface {
 	// ClusterTime is the newest time that was given to a write, as seen from outside.
 	ClusterTime() uint64
+	// Loaded says of each document of a collection that is there by which cluster time it was, on
+	// the shard that has it: shards' clocks may differ.
+	Loaded(ns string) map[int64]uint64
 }
 
 // Judge is a System that knows how to judge its own events. It is given every event from the first
