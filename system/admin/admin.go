@@ -67,10 +67,8 @@ func (s *Service) change(
 		if err := own.Point(site, note); err != nil {
 			return err
 		}
-		if err := s.config.Locked(own, func() error { return s.write(own, decide) }); err != nil {
-			return err
-		}
-		return s.config.Majority(own)
+		return s.config.Settled(own,
+			s.config.Locked(own, func() error { return s.write(own, decide) }))
 	})
 	return doneReply, err
 }

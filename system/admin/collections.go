@@ -76,7 +76,7 @@ func (s *Service) underLock(
 	t env.Task, name, ns string, change func(env.Task, *catalog.Table) error,
 ) (*command.Done, error) {
 	err := s.config.InTerm(t, name, func(own env.Task) error {
-		err := s.config.Locked(own, func() error {
+		return s.config.Settled(own, s.config.Locked(own, func() error {
 			table, err := s.config.Table(ns)
 			switch {
 			case err != nil:
@@ -85,11 +85,7 @@ func (s *Service) underLock(
 				return errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
 			}
 			return change(own, table)
-		})
-		if err != nil {
-			return err
-		}
-		return s.config.Majority(own)
+		}))
 	})
 	return doneReply, err
 }

@@ -65,8 +65,8 @@ func (s *Service) limitShard(
 		})
 }
 
-// alone runs fn in this term while no other request adds or removes the shard, and until its writes
-// are majority-committed. A request that was stalled could otherwise continue with what it knew
+// alone runs fn in this term while no other request adds or removes the shard, and until what its
+// result rests on is majority-committed. A request that was stalled could otherwise continue with what it knew
 // before the shard left and came back.
 func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
 	return s.config.InTerm(t, what+" "+name, func(own env.Task) error {
@@ -78,10 +78,7 @@ func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) 
 			delete(s.changing, name)
 			s.free.Broadcast()
 		}()
-		if err := fn(own); err != nil {
-			return err
-		}
-		return s.config.Majority(own)
+		return s.config.Settled(own, fn(own))
 	})
 }
 

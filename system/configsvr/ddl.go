@@ -162,23 +162,18 @@ func (s *Server) change(
 			}
 			if refused := s.ddl.refused[begun]; refused != nil {
 				delete(s.ddl.refused, begun)
-				return s.settled(own, refused)
+				return s.Settled(own, refused)
+			}
+			if begun != 0 { // and carried out: a request without a session begins nothing else
+				return s.Settled(own, nil)
 			}
 			if over, err := s.begin(own, &attempt); over || err != nil {
-				return s.settled(own, err)
+				return s.Settled(own, err)
 			}
 			begun = attempt.Number
 		}
 	})
 	return &command.Done{}, err
-}
-
-// settled waits until what the answer rests on is majority-committed.
-func (s *Server) settled(t env.Task, result error) error {
-	if err := s.Majority(t); err != nil {
-		return err
-	}
-	return result
 }
 
 // changing reports whether an operation on one of the namespaces is in progress.

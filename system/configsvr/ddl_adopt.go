@@ -15,20 +15,28 @@ import (
 // adopt has the operation take over the unsharded collection of that name, if there is one, from
 // the primary shard of the database: its identity, and its documents where they are. All shards
 // block the namespace, so that no primary of the database moves while it has the collection. What
-// was found is on record before anything follows from it.
+// was found is on record before anything follows from it; that there is nothing, which has no
+// record, a primary answers for that leads: one that was deposed might ask the wrong shard. Once
+// the collection is in the catalog, a shard has no more than what is left of another.
 func (s *Server) adopt(t env.Task, op *ddlOperation) error {
-	if op.Home != "" || op.Code != "" {
+	if op.Home != "" || op.Code != "" || s.entered(op) {
 		return nil
 	}
 	home, found, err := s.describe(t, op.NS, op.Coll.collection(op.NS).Key)
 	if home == "" {
-		return err
+		return s.Settled(t, err)
 	}
 	next, adopted := op.adopting(home, found, err, s.ep.Clock().Tick())
 	if !adopted {
-		return err
+		return s.Settled(t, err)
 	}
 	return s.goOnAs(t, op, next)
+}
+
+// entered reports whether the catalog lists the collection that the operation makes.
+func (s *Server) entered(op *ddlOperation) bool {
+	table, err := s.sharded(op.NS)
+	return err == nil && table.Collection().UUID == op.Coll.UUID
 }
 
 // describe asks the primary shard of the database, home, for the unsharded collection of a name
@@ -63,9 +71,10 @@ func (s *Server) goOnAs(t env.Task, op *ddlOperation, next ddlOperation) error {
 }
 
 // refuseUnshardedTarget ends a rename to the name of an unsharded collection, which the catalog
-// does not know: a sharded one does not replace it.
+// does not know: a sharded one does not replace it. Of a name that the catalog lists as that of a
+// sharded collection a shard can only have what is left of another, which a rename drops.
 func (s *Server) refuseUnshardedTarget(t env.Task, op *ddlOperation) error {
-	if op.Code != "" {
+	if op.Code != "" || op.Target.UUID != "" {
 		return nil
 	}
 	home, found, err := s.describe(t, op.To, key.Pattern{Field: "_id"})

@@ -235,7 +235,7 @@ func (s *Server) allowMigrations(t env.Task, op *ddlOperation) error {
 
 func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
 	if op.Code != "" {
-		return s.setAllow(t, op, true)
+		return s.setAllow(t, op, true) // no target was sharded
 	}
 	return s.setAllow(t, &ddlOperation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
 }

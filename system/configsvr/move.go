@@ -29,19 +29,20 @@ func (s *Server) moveRange(
 		); err != nil {
 			return err
 		}
-		if err := s.mayAsk(own, req); err != nil {
-			return err
-		}
-		asked, err := s.ranged(req)
-		if err != nil {
-			return err
-		}
-		if err := s.movePieces(own, asked); err != nil {
-			return err
-		}
-		return s.Majority(own)
+		return s.Settled(own, s.moveAsked(own, req))
 	})
 	return &command.Done{}, err
+}
+
+func (s *Server) moveAsked(t env.Task, req *command.MoveRange) error {
+	if err := s.mayAsk(t, req); err != nil {
+		return err
+	}
+	asked, err := s.ranged(req)
+	if err != nil {
+		return err
+	}
+	return s.movePieces(t, asked)
 }
 
 // moveEnds is when a client whose migration begins now gives up on it: later than any donor

@@ -15,6 +15,8 @@
 package configsvr
 
 import (
+	"cmp"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -120,3 +122,12 @@ func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error 
 // Majority waits until a majority holds everything that an answer rests on, which was read or
 // written before: see replset.Member.AwaitMajority.
 func (s *Server) Majority(t env.Task) error { return s.member.AwaitMajority(t) }
+
+// Settled is Majority before an answer that may be a refusal. That, too, rests on what was read,
+// which a later primary may never have had, or have changed already.
+func (s *Server) Settled(t env.Task, refused error) error {
+	if refused != nil && t.Err() != nil {
+		return refused // it says that the term is over, and what that leaves open
+	}
+	return cmp.Or(s.Majority(t), refused)
+}

@@ -86,15 +86,11 @@ func (s *Server) reshape(
 	change func(*catalog.Table) ([]catalog.Chunk, error),
 ) (reply *command.CommitReply, err error) {
 	err = s.InTerm(t, site.String()+" "+ns, func(own env.Task) error {
-		if err := s.Locked(
-			own, func() error { return s.rewrite(own, site, why, ns, change) },
-		); err != nil {
-			return err
+		err := s.Locked(own, func() error { return s.rewrite(own, site, why, ns, change) })
+		if err == nil {
+			reply, err = s.versions(ns, shard)
 		}
-		if reply, err = s.versions(ns, shard); err != nil {
-			return err
-		}
-		return s.Majority(own)
+		return s.Settled(own, err)
 	})
 	return reply, err
 }

@@ -152,16 +152,26 @@ func (s *Service) nextSessionMods(
 	return d.sessions.pulls.serve(t, req.Number, d.sessions.next)
 }
 
+// asksInTime fails unless a recipient of the session may still begin: of 4.2, before the donor
+// begins to commit.
+func (s *Service) asksInTime(session string) error {
+	if !s.profile.CoordinatesMigrations() {
+		return s.checkCloning(session)
+	}
+	_, err := s.runningDonor(session)
+	return err
+}
+
+// collectionOptions is what a recipient asks for first. To one that was asked to begin long ago, by
+// a message that was late, nobody would say what to do with what it would leave behind.
 func (s *Service) collectionOptions(
 	_ env.Task, _ env.NodeID, req *command.CollectionOptions,
 ) (*command.CollectionOptionsReply, error) {
 	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
-	if !s.profile.CoordinatesMigrations() {
-		if err := s.checkCloning(req.Session); err != nil {
-			return nil, err
-		}
+	if err := s.asksInTime(req.Session); err != nil {
+		return nil, err
 	}
 	options, ok := s.member.Store().Options(req.NS)
 	if !ok {

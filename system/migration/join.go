@@ -13,7 +13,8 @@ import (
 func (s *Service) joinMigrations(
 	t env.Task, _ env.NodeID, req *command.JoinMigrations,
 ) (*command.Done, error) {
-	if err := s.member.NeedPrimary(); err != nil {
+	lead, err := s.member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
@@ -37,11 +38,11 @@ func (s *Service) joinMigrations(
 	if err := s.awaitRecovered(t); err != nil {
 		return nil, err
 	}
-	if err := s.member.NeedPrimary(); err != nil {
+	if err := lead.Err(); err != nil { // a later primary may have resumed others
 		return nil, err
 	}
 	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
-	return doneReply, s.member.AwaitMajority(t)
+	return doneReply, lead.AwaitMajority(t)
 }

@@ -1,6 +1,8 @@
 package moveprimary
 
 import (
+	"cmp"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -99,6 +101,9 @@ func (s *Service) cloneCatalogData(
 }
 
 func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
+	if err := s.asked(t, req); err != nil {
+		return err
+	}
 	if s.fences() {
 		if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 			return err
@@ -133,6 +138,17 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		}
 	}
 	return s.member.AwaitMajority(t)
+}
+
+// asked fails unless the move still goes on: a copy that was asked for long ago leaves nothing
+// behind. A move may have ended without a word to this shard, when it was none.
+func (s *Service) asked(t env.Task, req *command.CloneCatalogData) error {
+	if len(req.Collections) == 0 {
+		return nil
+	}
+	_, err := askPrimary[command.Page](t, s, req.From,
+		&command.ClonePage{Move: req.Move, NS: req.Collections[0].NS})
+	return err
 }
 
 // begins makes a collection as it is where it comes from, without its documents.
@@ -217,7 +233,8 @@ func (s *Service) importSessions(
 	if err != nil {
 		return nil, err
 	}
-	live := func() error { return s.live(req.Move, req.Lsid, req.Txn) }
+	// Another primary may have led meanwhile, and have gone on with a session.
+	live := func() error { return cmp.Or(lead.Err(), s.live(req.Move, req.Lsid, req.Txn)) }
 	for _, st := range req.Stmts {
 		if _, err := s.shard.Import(t, st, req.Move, live); err != nil {
 			return nil, err

@@ -8,16 +8,12 @@ import (
 )
 
 // alterUnsharded sends commands on whole unsharded collections to the primary shard of the
-// database. For a sharded collection that is an errcode.IllegalOperation, by a table that is read
-// for it: no shard would refuse an old one that says so.
+// database. For a sharded collection that is an errcode.IllegalOperation.
 func alterUnsharded[Req command.OnUnsharded](
 	r *Router,
 ) func(env.Task, env.NodeID, *Req) (*command.Written, error) {
 	return func(t env.Task, _ env.NodeID, req *Req) (*command.Written, error) {
 		ns := (*req).Collection()
-		if known := r.routesOf(ns); known.table != nil && !known.table.Collection().Unsharded {
-			known.invalidate(known.table)
-		}
 		sharded := func(key.Pattern) (key.Key, error) {
 			return "", errcode.New(errcode.IllegalOperation, "collection %s is sharded", ns)
 		}

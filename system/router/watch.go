@@ -89,13 +89,9 @@ func (r *Router) tell(t env.Task, s *changeStream, size int) *command.ChangeBatc
 func (r *Router) openStream(
 	t env.Task, e *retryBudget, req *command.Watch,
 ) (*Table, *changeStream, error) {
-	table, err := e.known.get(t)
+	table, err := e.watched(t, req)
 	if err != nil {
-		return nil, nil, err
-	}
-	if table.Collection().Unsharded && !req.Unsharded {
-		return table, nil, errcode.New(errcode.NamespaceNotFound,
-			"there is no sharded collection %s to watch", req.NS)
+		return table, nil, err
 	}
 	now := r.ep.Clock().Now().Cluster
 	s := &changeStream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
@@ -120,6 +116,22 @@ func (r *Router) openStream(
 		tail.opens = &opens
 	}
 	return table, s, s.begin(t, now)
+}
+
+// watched is the table by which a stream is opened. That there is no sharded collection says one
+// that is read for it: no shard would refuse an old one.
+func (e *retryBudget) watched(t env.Task, req *command.Watch) (table *Table, err error) {
+	for range 2 {
+		if table, err = e.known.get(t); err != nil {
+			return nil, err
+		}
+		if req.Unsharded || !table.Collection().Unsharded {
+			return table, nil
+		}
+		e.known.invalidate(table)
+	}
+	return table, errcode.New(errcode.NamespaceNotFound,
+		"there is no sharded collection %s to watch", req.NS)
 }
 
 // begin opens the tails, and those of the receivers they name. The stream has begun when everything

@@ -136,11 +136,7 @@ func (r *Router) attempt(
 	if err := t.Point(failpoint.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
 		return nil, nil, err
 	}
-	table, err := r.tableFor(t, e, &st)
-	if err != nil {
-		return nil, nil, notSentError(err)
-	}
-	owner, err := st.owner(table)
+	table, owner, err := r.route(t, e, &st)
 	if err != nil {
 		return table, nil, err
 	}
@@ -159,6 +155,22 @@ func (r *Router) attempt(
 	}
 	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
 	return table, written, err
+}
+
+// route finds the shard that has the statement's document. A statement that does not fix the shard
+// key is refused by a table that is read for it: no shard would refuse an old one.
+func (r *Router) route(
+	t env.Task, e *retryBudget, st *writeStatement,
+) (table *Table, owner string, err error) {
+	for attempt := 0; ; attempt++ {
+		if table, err = r.tableFor(t, e, st); err != nil {
+			return nil, "", notSentError(err)
+		}
+		if owner, err = st.owner(table); err == nil || attempt > 0 {
+			return table, owner, err
+		}
+		e.known.invalidate(table)
+	}
 }
 
 // tableFor is the routing table by which a statement is targeted. It makes a database that there is

@@ -116,7 +116,12 @@ func (c *Collection) Flush(t env.Task) error {
 	return err
 }
 
+func (c *Collection) clearedError() error {
+	return errcode.New(errcode.Interrupted, "the metadata of %s was cleared meanwhile", c.ns)
+}
+
 func (c *Collection) flush(t env.Task, table *catalog.Table) error {
+	clears := c.clears
 	if doc := c.cacheDoc(store.Latest); doc.covers(table) {
 		return nil
 	}
@@ -134,6 +139,9 @@ func (c *Collection) flush(t env.Task, table *catalog.Table) error {
 		}
 		if err := t.Yield(failpoint.RequestCacheBatch); err != nil {
 			return err
+		}
+		if c.clears != clears { // another primary may have written a newer copy
+			return c.clearedError()
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // one of a session that has gone on to a newer transaction.
 //
 // Live is asked without a wait before the write: its error says that the migration is over here, or
-// was fenced, and that nothing of it may be written any more.
+// was fenced, or that the term is over in which it was asked for, and that nothing of it may be
+// written any more.
 func (s *Server) Import(
 	t env.Task, st oplog.Stmt, migration string, live func() error,
 ) (written bool, err error) {

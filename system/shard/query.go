@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/store"
@@ -197,7 +198,7 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 	now, exists := q.c.pattern()
 	switch {
 	case !q.c.unsharded():
-	case !ok && exists && now.Unsharded, ok && !p.Unsharded,
+	case !ok && exists && now.Unsharded, ok && !p.Unsharded, !ok && q.shardedSince(),
 		q.server.copiedLater(q.c.ns, index):
 		// It was made since, or was still coming with the database from another shard, where its
 		// past is; or it was sharded then, and what was the shard's of it nobody knows any more.
@@ -205,6 +206,16 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 			"shard %s has had collection %s for a shorter time than that", q.server.name, q.c.ns)
 	}
 	return p, ok && !p.IsZero(), nil
+}
+
+// shardedSince reports whether a sharded collection has given the name up since the time of the
+// query: the shard may have had nothing of it.
+func (q *cursorQuery) shardedSince() (was bool) {
+	q.server.cfg.Member.Since(q.at, func(e *oplog.Entry) bool {
+		was = WasSharded(q.c.ns, e)
+		return !was
+	})
+	return was
 }
 
 // unsharded reports whether the collection is known not to be sharded.

@@ -169,12 +169,12 @@ func (s *Server) flush(
 	if err := c.settleAndRefresh(t); err != nil {
 		return nil, err
 	}
-	if c.known == nil {
-		return nil, errcode.New(errcode.Interrupted,
-			"the metadata of %s was cleared after it was refreshed", c.ns)
-	}
+	clears := c.clears
 	if err := c.Flush(t); err != nil {
 		return nil, err
+	}
+	if c.known == nil || c.clears != clears {
+		return nil, c.clearedError()
 	}
 	return &command.Flushed{At: s.cfg.Member.Applied()}, s.cfg.Member.NeedPrimary()
 }

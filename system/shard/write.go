@@ -239,11 +239,17 @@ func (w *writeCommand) count(one command.Written) {
 	}
 }
 
+// refusals are errors that say what is there.
+var refusals = []errcode.Code{
+	errcode.DuplicateKey, errcode.ImmutableField, errcode.IndexNotFound, errcode.NamespaceExists,
+	errcode.NamespaceNotFound,
+}
+
 // finish waits for the write concern of everything the command has seen or done: also a retry, a
-// write that found nothing to do and a duplicate key rest on what is applied, which might still be
-// rolled back.
+// write that found nothing to do and a refusal rest on what is applied, which might still be rolled
+// back.
 func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error) {
-	if failed != nil && !errcode.Is(failed, errcode.DuplicateKey) {
+	if failed != nil && !errcode.Is(failed, refusals...) {
 		return nil, failed
 	}
 	m := w.server.cfg.Member

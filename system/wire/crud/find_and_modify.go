@@ -7,7 +7,6 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
-	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -29,19 +28,29 @@ func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.ask(t, f)
-	if errcode.Is(err, errcode.ShardKeyNotFound) {
-		w, err = s.searched(t, ns, f.Filter, f.Sort,
-			func(exact bson.Raw) (*command.Written, error) {
-				one := *f
-				one.Filter, one.Sort, one.Upsert = exact, nil, false
-				return deployment.Ask[command.Written](t, s.d, &one)
-			})
-	}
+	w, err := s.modifyOne(t, f)
 	if err != nil {
 		return nil, err
 	}
 	return modified(f, w, show)
+}
+
+// modifyOne is as updateOne or, for what removes and so inserts nothing, as deleteOne.
+func (s *Service) modifyOne(t env.Task, f *command.FindAndModify) (*command.Written, error) {
+	w, err := s.ask(t, f)
+	if !errcode.Is(err, errcode.ShardKeyNotFound) {
+		return w, err
+	}
+	search := searchFor(f.NS, f.Filter, f.Concern)
+	w, err = s.searched(t, search, f.Sort, func(exact bson.Raw) (*command.Written, error) {
+		one := *f
+		one.Filter, one.Sort, one.Upsert = exact, nil, false
+		return s.ask(t, &one)
+	})
+	if err != nil || w.N > 0 || !f.Upsert || f.Remove {
+		return w, err
+	}
+	return s.ask(t, f)
 }
 
 func (s *Service) parseFindAndModify(

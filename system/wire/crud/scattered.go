@@ -59,11 +59,18 @@ func (s *Service) updateOne(t env.Task, u *command.Update) (*command.Written, er
 	if !errcode.Is(err, errcode.ShardKeyNotFound) {
 		return w, err
 	}
-	return s.searched(t, u.NS, u.Filter, u.Sort, func(exact bson.Raw) (*command.Written, error) {
+	search := searchFor(u.NS, u.Filter, u.Concern)
+	w, err = s.searched(t, search, u.Sort, func(exact bson.Raw) (*command.Written, error) {
 		one := *u
 		one.Filter, one.Sort, one.Upsert = exact, nil, false
 		return s.ask(t, &one)
 	})
+	if err != nil || w.N > 0 || !u.Upsert {
+		return w, err
+	}
+	// Nothing is there to be updated: what inserts a document is the statement as it came, if the
+	// collection is not sharded any more, and otherwise it is refused for what it lacks.
+	return s.ask(t, u)
 }
 
 func (s *Service) deleteOne(t env.Task, d *command.Delete) (*command.Written, error) {
@@ -71,25 +78,37 @@ func (s *Service) deleteOne(t env.Task, d *command.Delete) (*command.Written, er
 	if !errcode.Is(err, errcode.ShardKeyNotFound) {
 		return w, err
 	}
-	return s.searched(t, d.NS, d.Filter, nil, func(exact bson.Raw) (*command.Written, error) {
+	search := searchFor(d.NS, d.Filter, d.Concern)
+	return s.searched(t, search, nil, func(exact bson.Raw) (*command.Written, error) {
 		one := *d
 		one.Filter = exact
 		return s.ask(t, &one)
 	})
 }
 
+// searchFor reads what a statement is to change. If nothing matches, the search is all that the
+// acknowledgement rests on, also on the shards that get no write: for a majority it has to prove
+// that no primary which answered had been deposed.
+func searchFor(ns string, filter bson.Raw, concern command.WriteConcern) *command.Find {
+	search := &command.Find{NS: ns, Filter: filter, Concern: command.Local}
+	if concern.Majority {
+		search.Concern = command.Linearizable
+	}
+	return search
+}
+
 // searched finds a document and writes to it by its shard key if it still matches; otherwise it
 // looks for another.
 func (s *Service) searched(
-	t env.Task, ns string, filter, sort bson.Raw,
+	t env.Task, search *command.Find, sort bson.Raw,
 	write func(exact bson.Raw) (*command.Written, error),
 ) (*command.Written, error) {
 	for range searches {
-		docs, err := s.matching(t, ns, filter, sort)
+		docs, err := s.matching(t, search, sort)
 		if err != nil || len(docs) == 0 {
 			return &command.Written{}, err
 		}
-		exact, err := s.exactly(t, ns, docs[0], filter)
+		exact, err := s.exactly(t, search.NS, docs[0], search.Filter)
 		if err != nil {
 			return nil, err
 		}
@@ -99,16 +118,18 @@ func (s *Service) searched(
 	}
 	return nil, errcode.New(errcode.ConflictingOperationInProgress,
 		"%d documents of %s that matched were changed before they could be written to",
-		searches, ns)
+		searches, search.NS)
 }
 
 // matching are the documents that match now, in an order.
-func (s *Service) matching(t env.Task, ns string, filter, sort bson.Raw) ([]bson.Raw, error) {
+func (s *Service) matching(
+	t env.Task, search *command.Find, sort bson.Raw,
+) ([]bson.Raw, error) {
 	order, err := query.ParseOrder(sort)
 	if err != nil {
 		return nil, err
 	}
-	docs, err := s.collect(t, &command.Find{NS: ns, Filter: filter, Concern: command.Local})
+	docs, err := s.collect(t, search)
 	sortBy(docs, order)
 	return docs, err
 }
@@ -135,7 +156,8 @@ func (s *Service) exactly(t env.Task, ns string, doc, filter bson.Raw) (bson.Raw
 }
 
 func (s *Service) updateMany(t env.Task, u *command.Update) (*command.Written, error) {
-	sum, err := s.many(t, u.NS, u.Filter, func(exact bson.Raw) (*command.Written, error) {
+	search := searchFor(u.NS, u.Filter, u.Concern)
+	sum, err := s.many(t, search, func(exact bson.Raw) (*command.Written, error) {
 		one := *u
 		one.Filter, one.Upsert, one.Session = exact, false, command.Session{}
 		return s.ask(t, &one)
@@ -149,7 +171,8 @@ func (s *Service) updateMany(t env.Task, u *command.Update) (*command.Written, e
 }
 
 func (s *Service) deleteMany(t env.Task, d *command.Delete) (*command.Written, error) {
-	return s.many(t, d.NS, d.Filter, func(exact bson.Raw) (*command.Written, error) {
+	search := searchFor(d.NS, d.Filter, d.Concern)
+	return s.many(t, search, func(exact bson.Raw) (*command.Written, error) {
 		one := *d
 		one.Filter, one.Session = exact, command.Session{}
 		return s.ask(t, &one)
@@ -158,16 +181,15 @@ func (s *Service) deleteMany(t env.Task, d *command.Delete) (*command.Written, e
 
 // many writes to every document that matches when the command begins, one after the other.
 func (s *Service) many(
-	t env.Task, ns string, filter bson.Raw,
-	write func(exact bson.Raw) (*command.Written, error),
+	t env.Task, search *command.Find, write func(exact bson.Raw) (*command.Written, error),
 ) (*command.Written, error) {
 	sum := &command.Written{}
-	docs, err := s.matching(t, ns, filter, nil)
+	docs, err := s.matching(t, search, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, doc := range docs {
-		exact, err := s.exactly(t, ns, doc, filter)
+		exact, err := s.exactly(t, search.NS, doc, search.Filter)
 		if err != nil {
 			return nil, err
 		}
