@@ -48,6 +48,9 @@ func (r *reader) Open(t env.Task, batch int, after *histories.Token) (histories.
 		op.Resume = true
 		op.After = command.Token{TS: hlc.Timestamp(after.Time), Shard: after.Shard, N: after.N}
 	}
+	if !r.of.Unsharded { // a router that finds it unsharded looks again
+		defer r.oracle.Asked()(false)
+	}
 	stream, first, err := r.client.Watch(t, op)
 	if err != nil {
 		return histories.Token{}, lost(err)

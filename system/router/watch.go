@@ -121,12 +121,13 @@ func (r *Router) openStream(
 // watched is the table by which a stream is opened. That there is no sharded collection says one
 // that is read for it: no shard would refuse an old one.
 func (e *retryBudget) watched(t env.Task, req *command.Watch) (table *Table, err error) {
-	for range 2 {
-		if table, err = e.known.get(t); err != nil {
-			return nil, err
+	for attempt := 0; ; attempt++ {
+		table, err = e.known.get(t)
+		if err != nil || req.Unsharded || !table.Collection().Unsharded {
+			return table, err
 		}
-		if req.Unsharded || !table.Collection().Unsharded {
-			return table, nil
+		if attempt > 0 {
+			break
 		}
 		e.known.invalidate(table)
 	}
