@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // control are the messages that steer a migration; most of what goes wrong with migrations goes
@@ -68,6 +70,22 @@ var administration = map[string]bool{
 	"CommitMergeAllChunks": true, "ShardsvrJoinCluster": true, "ShardsvrLeaveCluster": true,
 }
 
+// questions are the requests between servers that are in none of these lists: most of them ask for
+// what others decide by, so that it matters whether silence is taken for an answer. They are by what
+// makes a scenario have them.
+var (
+	questionsOfMoves    = []string{"CollectionOptions", "JoinMigrations", "LogChange"}
+	questionsOfBalancer = []string{
+		"DataSize", "ShardsvrGetStatsForBalancing", "ShardsvrMergeAllChunks", "ShardsvrSplitChunk",
+		"SplitVector", "SplitVector",
+	}
+	questionsOfPrimaries = []string{
+		"AssertNoCollections", "ClonePage", "CreateDatabase", "GetDatabase", "ShardsvrMovePrimary",
+	}
+	questionsOfWhole   = []string{"JoinMigrations", "ShardsvrDescribe"}
+	questionsOfStreams = []string{"ReadChanges"}
+)
+
 // MessageRole is how much a message has to do with the outcome of a migration.
 type MessageRole uint8
 
@@ -126,6 +144,27 @@ func ControlMessages() []string { return slices.Sorted(maps.Keys(control)) }
 
 // AdministrationMessages lists those of administration.
 func AdministrationMessages() []string { return slices.Sorted(maps.Keys(administration)) }
+
+// Questions lists the requests between servers of a scenario that are neither control messages nor
+// of administration; one that is there twice is to be drawn twice as often.
+func Questions(s *scenario.Scenario) []string {
+	all := slices.Clone(questionsOfMoves)
+	for _, group := range []struct {
+		asked     bool
+		questions []string
+	}{
+		{s.Balancer, questionsOfBalancer},
+		{len(s.Primaries) > 0, questionsOfPrimaries},
+		{slices.ContainsFunc(s.Ops, func(op scenario.Op) bool { return op.Kind.Whole() }),
+			questionsOfWhole},
+		{len(s.Streams) > 0, questionsOfStreams},
+	} {
+		if group.asked {
+			all = append(all, group.questions...)
+		}
+	}
+	return all
+}
 
 var messagesArg = textArg("messages",
 	"control, commit, administration, all, or the name of one command", "control")

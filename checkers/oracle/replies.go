@@ -70,13 +70,14 @@ var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
 	Promise: "A server answers other servers and operators only by what a majority of its replica " +
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
-		"when the request arrived. A new primary has others do nothing until a majority has the " +
-		"first entry of its term, and no primary requests the next step of an operation before a " +
+		"when the request arrived. A shard's new primary serves nobody, and no new primary has " +
+		"others do anything, until a majority has the first entry of its term; and no primary requests the next step of an operation before a " +
 		"majority has its record of that operation. A config server's member answers with the " +
 		"routing table that its log has.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
+		servedEarly:     "a new primary served users before it knew what lasts",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
 		otherTable:      "a config server answered with another routing table than its log has",
@@ -88,6 +89,7 @@ var _ = declare(89, lastingRule, func(*Oracle) hooks { return hooks{} })
 const (
 	answeredEarly   verdict.Signature = "answered-before-majority"
 	answeredDeposed verdict.Signature = "answered-when-deposed"
+	servedEarly     verdict.Signature = "served-before-majority"
 	askedEarly      verdict.Signature = "asked-before-majority"
 	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
 	otherTable      verdict.Signature = "answered-another-table"
@@ -124,6 +126,19 @@ func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64, newest str
 		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
 		Because: []string{
 			"a majority of its set was in a later term before the request arrived" + newest,
+		},
+	}, o.step)
+}
+
+// ServedEarly reports a shard's primary that accepts requests of users in a term of which no
+// majority, for all that it knows, has the first entry: a read of concern majority would go by what
+// was committed earlier than what others have been told (protocol 9.2).
+func (o *Oracle) ServedEarly(node, request, ns string, term uint64) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: servedEarly, NS: ns,
+		Broke: fmt.Sprintf("%s serves %s in term %d", node, request, term),
+		Because: []string{
+			"it does not know yet that a majority of its set has an entry of that term",
 		},
 	}, o.step)
 }

@@ -28,6 +28,10 @@ func TestSeenFromOutside(t *testing.T) {
 			func(o *Oracle) { o.AskedEarly("a.0", "RecvChunkStart", "test.docs", 2) },
 			lastingRule, askedEarly,
 		},
+		"a new primary serves too early": {
+			func(o *Oracle) { o.ServedEarly("a.0", "Find", "test.docs", 2) },
+			lastingRule, servedEarly,
+		},
 		"a step without its record": {
 			func(o *Oracle) {
 				o.AskedUnkept("config.0", "ShardsvrParticipate", "test.docs", "it wrote entry 3")

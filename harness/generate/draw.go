@@ -130,6 +130,7 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	failPrimaries(d.Fork(0x8a), s, p)
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)
+	keepSilent(d.Fork(0x91), s, p)
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.

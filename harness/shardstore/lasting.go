@@ -170,6 +170,20 @@ func reshapes(asked env.Message) bool {
 	return false
 }
 
+// servedAnswer has the oracle judge a primary that has served a user.
+func (c *cluster) servedAnswer(x *env.Exchange, asked env.Message) {
+	switch asked.(type) {
+	case *command.Find, *command.GetMore, *command.Insert, *command.Update, *command.Delete,
+		*command.FindAndModify, *command.ReadChanges:
+	default:
+		return
+	}
+	m := c.Member(x.To)
+	if m != nil && m.IsPrimary() && m.Committed().Term < m.Term() {
+		c.oracle.ServedEarly(string(x.To), nameOf(asked), subject(asked), m.Term())
+	}
+}
+
 // routingAnswer has the oracle judge a routing table: whatever a member of the config server keeps
 // in memory, it answers by its log.
 func (c *cluster) routingAnswer(x *env.Exchange, asked, said env.Message) {

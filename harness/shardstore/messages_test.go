@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -20,8 +21,12 @@ import (
 // TestMessagesExist holds the names by which faults select messages against the commands
 // that nodes send.
 func TestMessagesExist(t *testing.T) {
+	everything := &scenario.Scenario{
+		Balancer: true, Primaries: make([]scenario.MovePrimary, 1),
+		Streams: make([]scenario.Stream, 1), Ops: []scenario.Op{{Kind: scenario.Drop}},
+	}
 	for _, name := range slices.Concat(
-		faults.ControlMessages(), faults.AdministrationMessages(),
+		faults.ControlMessages(), faults.AdministrationMessages(), faults.Questions(everything),
 	) {
 		known := slices.ContainsFunc(codec.Registered(), func(registered string) bool {
 			return registered == name || strings.HasSuffix(registered, "."+name)

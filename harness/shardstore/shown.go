@@ -31,6 +31,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	c.lastingAnswer(x, asked.Body)
+	c.servedAnswer(x, asked.Body)
 	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
 	}
