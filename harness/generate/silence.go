@@ -9,12 +9,12 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// silenceShare is how many percent of the seeds with faults of several kinds have servers' questions
-// that stay without an answer.
+// silenceShare is how many percent of the seeds with faults of several kinds have questions of
+// servers that stay without an answer.
 const silenceShare = 30
 
-// keepSilent has requests between servers go unanswered that no other fault names: who asks must
-// not take that for one of the answers.
+// keepSilent has requests between servers go unanswered that no other fault names: no server may
+// take silence for one of the answers.
 func keepSilent(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if p.size.faults == 0 || p.one || !own.Chance("silence", silenceShare) {
 		return

@@ -66,8 +66,8 @@ func (s *Service) limitShard(
 }
 
 // alone runs fn in this term while no other request adds or removes the shard, and until what its
-// result rests on is majority-committed. A request that was stalled could otherwise continue with what it knew
-// before the shard left and came back.
+// result rests on is majority-committed. A request that was stalled could otherwise continue with
+// what it knew before the shard left and came back.
 func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
 	return s.config.InTerm(t, what+" "+name, func(own env.Task) error {
 		if err := s.free.WaitFor(own, 0, func() bool { return !s.changing[name] }); err != nil {

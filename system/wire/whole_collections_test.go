@@ -57,6 +57,42 @@ func TestWholeShardedCollection(t *testing.T) {
 	}
 }
 
+// TestShardWithoutEnabling: a collection can be sharded whose database there is not yet, and is
+// there for every command then.
+func TestShardWithoutEnabling(t *testing.T) {
+	client, ctx := connect(t, nil)
+	db := client.Database("app")
+	cmd := func(ns string) bson.D {
+		return bson.D{{Key: "shardCollection", Value: ns},
+			{Key: "key", Value: bson.D{{Key: "k", Value: 1}}}}
+	}
+	for range 2 { // again, it has nothing to do
+		if err := client.Database("admin").RunCommand(ctx, cmd("app.docs")).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantCollections(t, ctx, db, "docs")
+	insert(t, ctx, db.Collection("docs"), 10)
+	if _, err := db.Collection("docs").Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "x", Value: 1}}}); err != nil {
+		t.Fatal("createIndexes:", err)
+	}
+	wantIndexes(t, ctx, db.Collection("docs"), "_id_", "x_1")
+	if err := db.Collection("docs").Indexes().DropOne(ctx, "x_1"); err != nil {
+		t.Fatal("dropIndexes:", err)
+	}
+	wantIndexes(t, ctx, db.Collection("docs"), "_id_")
+	for _, ns := range []string{"app", "app.", ".docs", "config.docs", "admin.docs", "a$b.docs"} {
+		if err := client.Database("admin").RunCommand(ctx, cmd(ns)).Err(); err == nil {
+			t.Errorf("%s was sharded", ns)
+		}
+	}
+	names, err := client.ListDatabaseNames(ctx, bson.D{})
+	if slices.Sort(names); !slices.Equal(names, []string{"admin", "app", "config"}) || err != nil {
+		t.Errorf("the databases are %q (%v)", names, err)
+	}
+}
+
 // TestRenameOverSharded: the collection that had the name goes, and only that one.
 func TestRenameOverSharded(t *testing.T) {
 	client, ctx := connect(t, nil)

@@ -30,7 +30,7 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	if len(stages) > 0 && request.Has(stages[0], "$changeStream") {
 		return s.watch(t, r, stages, int(size))
 	}
-	out, err := s.takeOutput(r, &stages)
+	out, err := takeOutput(r, &stages)
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +45,18 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	if docs, err = pipeline.Run(stages, docs); err != nil {
 		return nil, err
 	}
+	unsatisfied := ""
 	if out != nil {
-		if err := out.write(t, s, r, docs); err != nil {
+		if unsatisfied, err = out.write(t, s, r, docs); err != nil {
 			return nil, err
 		}
 		docs = nil
 	}
-	return s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
+	answer, err := s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
+	if err == nil && unsatisfied != "" {
+		answer = append(answer, reply.ConcernError(unsatisfied))
+	}
+	return answer, err
 }
 
 // stagesOf are the stages of the command, with its variables.
@@ -106,72 +111,4 @@ func (s *Service) withoutCollection(stages []bson.Raw) error {
 	}
 	return errcode.New(reply.InvalidNamespace,
 		"the first stage needs a collection, and the command names none")
-}
-
-// output is a last stage that writes the results of the pipeline.
-type output struct {
-	ns string
-	// replace empties the collection first; otherwise documents with the same _id are replaced.
-	replace bool
-}
-
-// takeOutput removes a last $out or $merge and returns it.
-func (s *Service) takeOutput(r *request.Request, stages *[]bson.Raw) (*output, error) {
-	if len(*stages) == 0 {
-		return nil, nil
-	}
-	last := (*stages)[len(*stages)-1]
-	for _, name := range []string{"$out", "$merge"} {
-		v, err := last.LookupErr(name)
-		if err != nil {
-			continue
-		}
-		*stages = (*stages)[:len(*stages)-1]
-		if doc, ok := v.DocumentOK(); ok && name == "$merge" {
-			v = doc.Lookup("into")
-		}
-		db, coll := r.DB, ""
-		if doc, ok := v.DocumentOK(); ok {
-			if db, err = request.Text(doc, "db", r.DB); err != nil {
-				return nil, err
-			}
-			v = doc.Lookup("coll")
-		}
-		coll, ok := v.StringValueOK()
-		if !ok || coll == "" {
-			return nil, errcode.New(reply.FailedToParse, "%s names no collection: %v", name, last)
-		}
-		return &output{ns: db + "." + coll, replace: name == "$out"}, nil
-	}
-	return nil, nil
-}
-
-func (o *output) write(t env.Task, s *Service, r *request.Request, docs []bson.Raw) error {
-	concern, err := writeConcern(r)
-	if err != nil {
-		return err
-	}
-	if o.replace {
-		if _, err := s.d.Drop(t, o.ns); err != nil {
-			return err
-		}
-	}
-	if err := s.d.Create(t, o.ns, nil, false); err != nil {
-		return err
-	}
-	for _, doc := range docs {
-		doc, err := s.withID(doc, command.Session{})
-		if err != nil {
-			return err
-		}
-		filter, err := bson.Marshal(bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
-		if err != nil {
-			return err
-		}
-		u := &command.Update{NS: o.ns, Filter: filter, Change: doc, Upsert: true, Concern: concern}
-		if _, err := s.updateOne(t, u); err != nil {
-			return err
-		}
-	}
-	return nil
 }

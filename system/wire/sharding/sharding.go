@@ -1,14 +1,17 @@
 // Package sharding answers the commands by which operators distribute data over shards.
 //
 // Promise: each is the store's own command of the same name, with the arguments that MongoDB's
-// shell sends.
+// shell sends; shardCollection makes the database as well.
 //
 // Refusal: shard keys have one field.
 package sharding
 
 import (
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -52,10 +55,14 @@ func done(env.Task, *request.Request) (bson.D, error) { return reply.OK(), nil }
 // namespace is the first argument of a command about a collection, "database.collection".
 func namespace(r *request.Request) (string, error) {
 	ns, err := r.Text(r.Name, "")
-	if err == nil && ns == "" {
-		err = errcode.New(reply.InvalidNamespace, "%s takes a namespace", r.Name)
+	if err != nil {
+		return "", err
 	}
-	return ns, err
+	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
+		return "", errcode.New(reply.InvalidNamespace,
+			"%s takes a namespace, \"database.collection\", not %q", r.Name, ns)
+	}
+	return ns, nil
 }
 
 func (s service) enableSharding(t env.Task, r *request.Request) (bson.D, error) {
@@ -63,12 +70,17 @@ func (s service) enableSharding(t env.Task, r *request.Request) (bson.D, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, err = deployment.AskConfig[command.DatabaseReply](t, s.d,
-		&command.CreateDatabase{Name: name})
-	return reply.OK(), err
+	return reply.OK(), s.createDatabase(t, name)
 }
 
-// shardCollection makes a sharded collection in place of an empty one.
+func (s service) createDatabase(t env.Task, name string) error {
+	_, err := deployment.AskConfig[command.DatabaseReply](t, s.d,
+		&command.CreateDatabase{Name: name})
+	return err
+}
+
+// shardCollection makes a sharded collection in place of an empty one, and its database if there is
+// none: only a collection whose database has an entry in the catalog is listed.
 func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := namespace(r)
 	if err != nil {
@@ -84,6 +96,14 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	}
 	chunks, err := r.Int("numInitialChunks", 0)
 	if err != nil {
+		return nil, err
+	}
+	db := catalog.DatabaseOf(ns)
+	if db == "admin" || db == "config" || db == "local" {
+		return nil, errcode.New(errcode.IllegalOperation,
+			"collections of database %s cannot be sharded", db)
+	}
+	if err := s.createDatabase(t, db); err != nil {
 		return nil, err
 	}
 	_, err = deployment.Ask[command.Done](t, s.d, &command.ShardCollection{
