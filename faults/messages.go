@@ -70,9 +70,9 @@ var administration = map[string]bool{
 	"CommitMergeAllChunks": true, "ShardsvrJoinCluster": true, "ShardsvrLeaveCluster": true,
 }
 
-// questions are the requests between servers that are in none of these lists: most of them ask for
-// what others decide by, so that it matters whether silence is taken for an answer. They are by what
-// makes a scenario have them.
+// questionsOfMoves and the like are the requests between servers that are in none of these lists,
+// by what makes a scenario have them: most ask for what others decide by, so that it matters whether
+// silence is taken for an answer.
 var (
 	questionsOfMoves    = []string{"CollectionOptions", "JoinMigrations", "LogChange"}
 	questionsOfBalancer = []string{

@@ -71,9 +71,9 @@ var lastingRule = verdict.Checker{
 	Promise: "A server answers other servers and operators only by what a majority of its replica " +
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
 		"when the request arrived. A shard's new primary serves nobody, and no new primary has " +
-		"others do anything, until a majority has the first entry of its term; and no primary requests the next step of an operation before a " +
-		"majority has its record of that operation. A config server's member answers with the " +
-		"routing table that its log has.",
+		"others do anything, until a majority has the first entry of its term; and no primary " +
+		"requests the next step of an operation before a majority has its record of that " +
+		"operation. A config server's member answers with the routing table that its log has.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
