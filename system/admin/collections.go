@@ -4,6 +4,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 )
@@ -19,6 +20,10 @@ func (s *Service) configureCollectionBalancing(
 	}
 	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS,
 		func(own env.Task, table *catalog.Table) error {
+			if req.NS == configsvr.Sessions && req.Defragment != nil && *req.Defragment {
+				return errcode.New(errcode.IllegalOperation,
+					"%s is not defragmented: it is to have a number of chunks", req.NS)
+			}
 			old := table.Collection().Balancing
 			if as := withBalancing(old, req); as != old {
 				return s.config.Describe(own, table, as, changeReason(old, as))

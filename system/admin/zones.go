@@ -103,6 +103,8 @@ func (s *Service) zoned(req *command.UpdateZoneKeyRange) (key.Pattern, error) {
 	field, pattern := s.config.ZoneField(req.NS), key.Pattern{Field: req.Field}
 	if table, err := s.config.Table(req.NS); err == nil && !table.Collection().Unsharded {
 		pattern = table.Collection().Key
+	} else if made, making := s.config.Making(req.NS); making {
+		pattern = made
 	}
 	switch {
 	case pattern.Field == "":

@@ -4,6 +4,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -34,11 +35,12 @@ func (m *term) automerge(t env.Task) {
 // quiescent cluster.
 func (m *term) automerges() bool { return m.permits(m.options()) && m.enabled(autoMerge) }
 
-// merges are the shards that have chunks to join, by collection.
+// merges are the shards that have chunks to join, by collection. Those of the sessions are cut on
+// purpose, and would be cut again.
 func (m *term) merges() (all []policy.Merge) {
 	v := clusterView{m, m.options()}
 	for _, coll := range m.server.Sharded() {
-		if c, err := v.collection(coll.NS); err == nil {
+		if c, err := v.collection(coll.NS); err == nil && coll.NS != configsvr.Sessions {
 			all = append(all, policy.Merges(&c, m.server.HistoryBegins())...)
 		}
 	}

@@ -23,7 +23,7 @@ func (r *round) split(t env.Task) error {
 		}
 		splits := policy.ZoneSplits(&c)
 		if coll.NS == configsvr.Sessions {
-			splits = append(splits, policy.SessionSplits(c.Table, r.settings.SessionChunks)...)
+			splits = append(splits, policy.SessionSplits(&c, r.settings.SessionChunks)...)
 		}
 		for _, s := range splits {
 			_ = r.cut(t, s)
@@ -81,10 +81,14 @@ func (m *term) splitPoints(t env.Task, q *moveRequest) ([]key.Key, error) {
 func (m *term) leaveAlone(t env.Task, q *moveRequest) {
 	_ = m.server.Locked(t, func() error {
 		table, err := m.server.Table(q.NS)
-		if err != nil || !table.Collection().Key.Hashed {
+		if err != nil {
 			return err
 		}
-		as := table.Collection().Balancing
+		coll := table.Collection()
+		if !coll.Key.Hashed || coll.Epoch != q.Chunk.Version.Epoch {
+			return nil
+		}
+		as := coll.Balancing
 		as.NoBalance = true
 		return m.server.Describe(t, table, as, trace.BalancingOff.String())
 	})

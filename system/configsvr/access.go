@@ -148,6 +148,15 @@ func (s *Server) ZoneField(ns string) (field string) {
 	return field
 }
 
+// Making is the shard key of the collection of that name which an operation in progress makes.
+func (s *Server) Making(ns string) (as key.Pattern, making bool) {
+	op, running := s.ddl.records.Get(ns)
+	if !running || op.Kind != createCollection {
+		return key.Pattern{}, false
+	}
+	return op.Coll.collection(ns).Key, true
+}
+
 // HasRanges reports whether a range of any collection is of the zone.
 func (s *Server) HasRanges(zone string) (has bool) {
 	s.scan(Tags, func(doc bson.Raw) error {

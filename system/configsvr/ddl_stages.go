@@ -29,6 +29,8 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 // leaves the catalog while all shards block it, and its data after that: a node that refreshes
 // then finds nothing, and no shard holds what the catalog does not know. It enters the catalog
 // while all shards block it, too: one that took the namespace for free would go on to answer that.
+// What a shard blocks moves nowhere: a recipient would wait for the end of an operation that, begun
+// again by another primary, waits for the end of the migration.
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
 		participantStage(command.ParticipantBlock), (*Server).adopt,
@@ -43,8 +45,8 @@ var ddlStages = map[ddlKind][]ddlStage{
 	renameCollection: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
 		(*Server).refuseUnshardedTarget, unlessRefused((*Server).renameInCatalog),
-		unlessRefused(participantStage(command.ParticipantRename)), (*Server).allowRenamed,
-		participantStage(command.ParticipantRelease),
+		unlessRefused(participantStage(command.ParticipantRename)),
+		participantStage(command.ParticipantRelease), (*Server).allowRenamed,
 	},
 	createIndex: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantCreateIndex),

@@ -107,13 +107,17 @@ func (m *Member) rebuild(snapshot []byte, r *journalContent) (joined bool) {
 }
 
 // replay puts entries the snapshot contains into the log only, and those after it into the store as
-// well.
+// well. The stamp of the base is not on disk: what is just before that of the first entry will do,
+// so that readers of the log find all of it.
 func (m *Member) replay(contained uint64, r *journalContent) {
 	m.log.base = r.base
 	for i := range r.entries {
 		e := &r.entries[i]
 		if entry := m.decode(e); e.Index <= contained {
 			m.log.kept = append(m.log.kept, logEntry{term: e.Term, entry: entry})
+			if entry.TS != 0 {
+				m.log.baseTS = min(m.log.baseTS, entry.TS-1)
+			}
 		} else {
 			m.enter(e, entry)
 		}

@@ -119,7 +119,7 @@ func (r *Round) urgent(c *Collection, open bool) bool {
 }
 
 func (r *Round) rescue(c *Collection, shard int, reason Reason, open bool) {
-	if r.used[shard] {
+	if r.used[shard] || r.weights[shard] == unknownWeight {
 		return
 	}
 	for _, at := range r.survey.movable(shard) {

@@ -31,8 +31,9 @@ func ZoneSplits(c *Collection) []Split {
 
 // SessionSplits returns the splits after which a collection whose keys are random UUIDs has at
 // least so many chunks, of equal shares; none when it has them (protocol 13.2).
-func SessionSplits(t *catalog.Table, chunks int) []Split {
-	if t.Len() >= chunks {
+func SessionSplits(coll *Collection, chunks int) []Split {
+	t := coll.Table
+	if coll.fixed() || t.Len() >= chunks {
 		return nil
 	}
 	var splits []Split

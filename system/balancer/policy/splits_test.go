@@ -27,11 +27,11 @@ func splitAll(t fataler, now *catalog.Table, splits []policy.Split) *catalog.Tab
 func TestSessionSplits(t *testing.T) {
 	whole := newTable(t, "config.system.sessions", nil, func(int) string { return "a" }, never)
 	const chunks = 1024
-	now := splitAll(t, whole, policy.SessionSplits(whole, chunks))
+	now := splitAll(t, whole, policy.SessionSplits(&policy.Collection{Table: whole}, chunks))
 	if now.Len() != chunks {
 		t.Errorf("%d chunks", now.Len())
 	}
-	if more := policy.SessionSplits(now, chunks); more != nil {
+	if more := policy.SessionSplits(&policy.Collection{Table: now}, chunks); more != nil {
 		t.Errorf("%d chunks are to be split again", len(more))
 	}
 }
@@ -42,13 +42,13 @@ func TestSessionSplitsOfAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "first")
 		now := newTable(t, "config.system.sessions", nil, func(int) string { return "a" }, never)
-		now = splitAll(t, now, policy.SessionSplits(now, n))
+		now = splitAll(t, now, policy.SessionSplits(&policy.Collection{Table: now}, n))
 		var before []key.Key
 		for c := range now.Chunks() {
 			before = append(before, c.Min)
 		}
 		m := rapid.IntRange(1, 100).Draw(t, "then")
-		now = splitAll(t, now, policy.SessionSplits(now, m))
+		now = splitAll(t, now, policy.SessionSplits(&policy.Collection{Table: now}, m))
 		if now.Len() < m || now.Len() > m+n {
 			t.Fatalf("%d chunks, at least %d wanted", now.Len(), m)
 		}
