@@ -42,8 +42,8 @@ func (r *Round) next(c *Collection, used taken, before *options) options {
 		if !serves(why) || r.leftOut[why] {
 			continue
 		}
-		if any, idle := r.rescues(c, used, why == drains); len(any) > 0 {
-			return options{any: any, idle: idle, why: why}
+		if any := r.rescues(c, used, why == drains); len(any) > 0 {
+			return options{any: any, why: why}
 		}
 	}
 	if !serves(tooMuch) || r.leftOut[tooMuch] {
@@ -65,12 +65,13 @@ func (r *Round) next(c *Collection, used taken, before *options) options {
 }
 
 // rescues are the moves of chunks that cannot stay: from draining shards, or else from shards
-// outside their zone. Of each shard, the first chunk moves that another shard can receive.
-func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice, idle bool) {
-	idle = true
+// outside their zone. Of each shard, the first chunk moves that another shard can receive; nothing
+// comes from a shard that has not said how much it has (protocol 14.2).
+func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice) {
 	for i := range r.Shards {
 		from := &r.Shards[i]
-		if used[from.Name] || draining && !from.Draining {
+		_, known := r.weight(c, from.Name)
+		if used[from.Name] || !known || draining && !from.Draining {
 			continue
 		}
 		for _, at := range c.Chunks {
@@ -83,13 +84,11 @@ func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice,
 				any = append(any, Choice{c.NS, at.Min, at.Max, from.Name, name})
 			}
 			if len(to) > 0 {
-				_, known := r.weight(c, from.Name)
-				idle = idle && !known
 				break
 			}
 		}
 	}
-	return any, idle
+	return any
 }
 
 // receivers are the shards with the least of the collection among those that may receive the zone.

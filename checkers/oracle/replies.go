@@ -73,14 +73,14 @@ var lastingRule = verdict.Checker{
 		"when the request arrived. A shard's new primary serves nobody, and no new primary has " +
 		"others do anything, until a majority has the first entry of its term; and no primary " +
 		"requests the next step of an operation before a majority has its record of that " +
-		"operation. A config server's member answers with the routing table that its log has.",
+		"operation. A config server's member answers by its log, and as of the time that was asked for.",
 	Signatures: verdict.Meanings{
 		answeredEarly:   "a server answered what no majority of its set has",
 		answeredDeposed: "a deposed primary answered by what it knew",
 		servedEarly:     "a new primary served users before it knew what lasts",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
-		otherTable:      "a config server answered with another routing table than its log has",
+		otherTable:      "a config server answered with something else than its log has",
 	},
 }
 
@@ -92,7 +92,7 @@ const (
 	servedEarly     verdict.Signature = "served-before-majority"
 	askedEarly      verdict.Signature = "asked-before-majority"
 	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
-	otherTable      verdict.Signature = "answered-another-table"
+	otherTable      verdict.Signature = "answered-another-catalog"
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
@@ -108,12 +108,13 @@ func (o *Oracle) Kept(node, about, ns, lacking string, logs ...string) {
 	}, o.step)
 }
 
-// ToldOtherTable reports a member of the config server that has answered with another routing table
-// than a majority has in its log by then.
-func (o *Oracle) ToldOtherTable(node, ns, differs string) {
+// ToldOther reports a member of the config server that has answered a read of the catalog with
+// something else than a majority has in its log by then, or as of an earlier time than was asked
+// for.
+func (o *Oracle) ToldOther(node, request, ns, differs string) {
 	o.report(lastingRule, verdict.Violation{
 		Signature: otherTable, NS: ns,
-		Broke:   fmt.Sprintf("%s answers with a routing table of %s that its log has not", node, ns),
+		Broke:   fmt.Sprintf("%s answers %s with what its log has not", node, request),
 		Because: []string{differs},
 	}, o.step)
 }

@@ -39,7 +39,7 @@ func TestSeenFromOutside(t *testing.T) {
 			lastingRule, askedUnkept,
 		},
 		"another table": {
-			func(o *Oracle) { o.ToldOtherTable("config.0", "test.docs", "it is older") },
+			func(o *Oracle) { o.ToldOther("config.0", "GetDatabase", "test", "it is older") },
 			lastingRule, otherTable,
 		},
 		"an entry that a crash may take": {

@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -134,8 +135,8 @@ func (c *cluster) deposed(set string, term uint64) bool {
 }
 
 // lastingAnswer has the oracle judge an answer that is to last.
-func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
-	m := c.Member(x.To)
+func (c *cluster) lastingAnswer(x *env.Exchange, request *rpc.Envelope) {
+	m, asked := c.Member(x.To), request.Body
 	if m == nil || !lasts(asked) {
 		return
 	}
@@ -149,7 +150,8 @@ func (c *cluster) lastingAnswer(x *env.Exchange, asked env.Message) {
 		lacking = h.LacksEntry("it wrote", x.Wrote)
 	}
 	if lacking == "" && (m.Leading() || !reshapes(asked)) {
-		lacking = h.LacksEntry("when the request arrived it had", x.Mark.Applied)
+		lacking = cmp.Or(h.LacksEntry("when the request arrived it had", x.Mark.Applied),
+			c.untimed(x, request))
 	}
 	if lacking != "" {
 		c.oracle.Kept(string(x.To), about, ns, lacking, c.logsOf(x.To, h.Committed))
@@ -184,19 +186,36 @@ func (c *cluster) servedAnswer(x *env.Exchange, asked env.Message) {
 	}
 }
 
-// routingAnswer has the oracle judge a routing table: whatever a member of the config server keeps
-// in memory, it answers by its log.
-func (c *cluster) routingAnswer(x *env.Exchange, asked, said env.Message) {
-	req, ok := asked.(*command.GetRoutingTable)
-	told, given := said.(*command.RoutingUpdate)
+// catalogAnswer has the oracle judge what a member of the config server says of the catalog:
+// whatever it keeps in memory, it answers by its log, and as of what was asked for.
+func (c *cluster) catalogAnswer(x *env.Exchange, asked *rpc.Envelope, said env.Message) {
+	after, reads := held.AsOf(asked.Body)
 	m := c.Member(x.To)
-	if !ok || !given || m == nil {
+	if !reads || m == nil {
 		return
 	}
 	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
-	if differs := h.Differs(req, told); differs != "" {
-		c.oracle.ToldOtherTable(string(x.To), req.NS, differs)
+	differs := cmp.Or(h.Differs(asked.Body, said),
+		held.TooOld(after, asked.Clock.Config, m.CommittedTS()))
+	if differs != "" {
+		c.oracle.ToldOther(string(x.To), nameOf(asked.Body), subject(asked.Body), differs)
 	}
+}
+
+// untimed says what config time a shard should have on record when it answers, and no majority of
+// it has: its next primary might read a catalog from before what the answer rests on.
+func (c *cluster) untimed(x *env.Exchange, asked *rpc.Envelope) string {
+	switch asked.Body.(type) {
+	case *command.ShardsvrParticipate, *command.ShardsvrJoinCluster, *command.JoinMigrations:
+	default:
+		return ""
+	}
+	kept := hlc.Timestamp(c.keptTime(string(x.To)))
+	if kept >= asked.Clock.Config {
+		return ""
+	}
+	return fmt.Sprintf("it was asked at config time %v, and a majority has %v on record",
+		asked.Clock.Config, kept)
 }
 
 // newest says who leads a set by now; empty when nobody does.

@@ -30,12 +30,12 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		c.refusedWrite(x, asked.Body, err)
 		return
 	}
-	c.lastingAnswer(x, asked.Body)
+	c.lastingAnswer(x, asked)
 	c.servedAnswer(x, asked.Body)
 	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
 	}
-	c.routingAnswer(x, asked.Body, said.Body)
+	c.catalogAnswer(x, asked, said.Body)
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return

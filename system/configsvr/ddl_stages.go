@@ -47,6 +47,7 @@ var ddlStages = map[ddlKind][]ddlStage{
 		(*Server).refuseUnshardedTarget, unlessRefused((*Server).renameInCatalog),
 		unlessRefused(participantStage(command.ParticipantRename)),
 		participantStage(command.ParticipantRelease), (*Server).allowRenamed,
+		(*Server).refreshShards,
 	},
 	createIndex: {
 		(*Server).excludeMigrations, participantStage(command.ParticipantCreateIndex),
@@ -185,7 +186,15 @@ func (s *Server) joinMigrations(t env.Task, op *ddlOperation) error {
 // refreshShards has every shard notice the versions that setAllow has raised.
 func (s *Server) refreshShards(t env.Task, op *ddlOperation) error {
 	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh,
-		&command.FlushRoutingTableCacheUpdates{NS: op.NS})
+		&command.FlushRoutingTableCacheUpdates{NS: op.result()})
+}
+
+// result is the name that the collection has when the operation is over.
+func (op *ddlOperation) result() string {
+	if op.Kind == renameCollection && op.Code == "" {
+		return op.To
+	}
+	return op.NS
 }
 
 // everyShard asks each shard until it has answered: what the stages before have reached is not to
@@ -236,10 +245,7 @@ func (s *Server) allowMigrations(t env.Task, op *ddlOperation) error {
 }
 
 func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
-	if op.Code != "" {
-		return s.setAllow(t, op, true) // no target was sharded
-	}
-	return s.setAllow(t, &ddlOperation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
+	return s.setAllow(t, &ddlOperation{NS: op.result(), Number: op.Number, Coll: op.Coll}, true)
 }
 
 // setAllow says in the catalog whether the collection's chunks may be moved. The version of a

@@ -10,7 +10,7 @@ import (
 
 // Differs says how a routing table that a member of the config server has answered with is another
 // one than its log has, as far as a majority has that; empty when it is the same.
-func (h *Log) Differs(asked *command.GetRoutingTable, told *command.RoutingUpdate) string {
+func (h *Log) differsTable(asked *command.GetRoutingTable, told *command.RoutingUpdate) string {
 	table, err := h.Tables.Read(h.Store, asked.NS, h.Committed)
 	if err != nil {
 		return fmt.Sprintf("its log says: %v", err)
