@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
@@ -15,16 +16,69 @@ import (
 var ownershipRule = verdict.Checker{
 	Name: "ownership",
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment, " +
-		"and a versioned query returns no document that its shard did not own when it was let in.",
+		"and a versioned query returns no document that its shard did not own when it was let in. " +
+		"What a server takes for the ranges of its shard is what they were at that version.",
 	Signatures: verdict.Meanings{
 		writeByStranger:  "a shard applied a client's write of a key that it does not own",
 		readFromStranger: "a shard returned a document of a key that it does not own",
+		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
 	},
 }
 
 var _ = declare(10, ownershipRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeOwnership}
+	return hooks{event: func(e *trace.Event) {
+		o.judgeOwnership(e)
+		o.judgeInstalled(e)
+	}}
 })
+
+// otherPlacement is the signature of a placement that the catalog never had at its version.
+const otherPlacement verdict.Signature = "believes-another-placement"
+
+// judgeInstalled judges what a server of a shard has learned: a shard's major version changes
+// whenever its ranges do (protocol 3.2), so that there is one placement of each.
+func (o *Oracle) judgeInstalled(e *trace.Event) {
+	if e.Kind != trace.MetadataInstalled || len(e.Chunks) == 0 {
+		return
+	}
+	p := o.causes.placementAt(e.Shard, e.NS, &e.Chunks[0])
+	if p == nil {
+		return
+	}
+	believed, had := ranges(e.Chunks), ranges(p.table.Owned(e.Shard))
+	if slices.Equal(believed, had) {
+		return
+	}
+	o.report(ownershipRule, verdict.Violation{
+		Signature: otherPlacement,
+		NS:        e.NS,
+		Broke: fmt.Sprintf("%s takes %s for the ranges of %s at version %s",
+			e.Node, o.showRanges(believed), e.Shard, e.Version()),
+		Because: []string{fmt.Sprintf("a majority of the config server had %s at that version",
+			o.showRanges(had))},
+	}, o.step)
+}
+
+// ranges are those of chunks in the order of their keys, adjacent ones joined.
+func ranges(chunks []trace.Chunk) (all [][2]string) {
+	for i := range chunks {
+		c := &chunks[i]
+		if last := len(all) - 1; last >= 0 && all[last][1] == c.Min {
+			all[last][1] = c.Max
+			continue
+		}
+		all = append(all, [2]string{c.Min, c.Max})
+	}
+	return all
+}
+
+func (o *Oracle) showRanges(all [][2]string) string {
+	shown := make([]string, len(all))
+	for i, r := range all {
+		shown[i] = o.Span(r[0], r[1])
+	}
+	return strings.Join(shown, " ")
+}
 
 // writeByStranger is the signature of a write on a shard that does not own the key.
 const writeByStranger verdict.Signature = "write-by-non-owner"

@@ -84,6 +84,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	addQuestions(d, s, z)
 	batchWrites(d.Fork(0x84), s)
 	raiseChunkSizes(s)
+	commandBeside(d.Fork(0x92), s, p)
 	delayOrders(s, d.Fork(0x7c), p)
 	failPrimaries(d.Fork(0x8a), s, p)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))

@@ -94,6 +94,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	openWhileMoving(d.Fork(0x90), s)
 	askTwice(s, d, size)
 	meetRenames(s, d)
+	commandBeside(d.Fork(0x92), s, p)
 	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)

@@ -195,8 +195,7 @@ func (c *cluster) catalogAnswer(x *env.Exchange, asked *rpc.Envelope, said env.M
 		return
 	}
 	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
-	differs := cmp.Or(h.Differs(asked.Body, said),
-		held.TooOld(after, asked.Clock.Config, m.CommittedTS()))
+	differs := cmp.Or(h.Differs(asked.Body, said), held.TooOld(after, m.CommittedTS()))
 	if differs != "" {
 		c.oracle.ToldOther(string(x.To), nameOf(asked.Body), subject(asked.Body), differs)
 	}

@@ -26,17 +26,14 @@ func AsOf(asked env.Message) (after hlc.Timestamp, reads bool) {
 	return 0, false
 }
 
-// TooOld says why the answer to a read of the catalog may be from before what its sender has heard
-// of: known is the config time in the request, committed that of the member.
-func TooOld(after, known, committed hlc.Timestamp) string {
-	switch {
-	case committed < after:
-		return fmt.Sprintf("it is to be as of config time %v, and the member knows of %v",
-			after, committed)
-	case after == 0 && known > 0:
-		return fmt.Sprintf("it may be as of any time, and who asks has heard of config time %v", known)
+// TooOld says why the answer to a read of the catalog may be from before what was asked for;
+// committed is the time of the newest entry that the member knows a majority to have.
+func TooOld(after, committed hlc.Timestamp) string {
+	if committed >= after {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("it is to be as of config time %v, and the member knows of %v",
+		after, committed)
 }
 
 // Differs says in what an answer of the config server is not what the member's log has; empty when

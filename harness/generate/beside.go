@@ -1,0 +1,80 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+const (
+	// besideShare is how many percent of the seeds with operations on whole collections, and with
+	// shards that are added or removed, have one of these commands given while such an operation
+	// runs.
+	besideShare = 50
+	// againShare is how many percent of the seeds with operators have two of them, who give the same
+	// commands; of these, repeatShare percent are given twice.
+	againShare, repeatShare = 15, 40
+)
+
+// repeated are the commands that two operators may give at once.
+var repeated = []commandkind.Name{
+	commandkind.AddShard, commandkind.RemoveShard, commandkind.BalancerStart,
+	commandkind.BalancerStop, commandkind.ZoneAdd, commandkind.ZoneRemove, commandkind.ZoneRange,
+	commandkind.SplitChunk, commandkind.MergeChunks,
+}
+
+// commandBeside has commands given while operations on whole collections run, and beside the same
+// ones of another operator.
+func commandBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
+	changeShardsBeside(own.Fork(1), s, p)
+	if !own.Chance("again", againShare) {
+		return
+	}
+	for i, c := range slices.Clone(s.Commands) {
+		who := fmt.Sprintf("command/%d", i)
+		if slices.Contains(repeated, c.Do) && own.Chance(who, repeatShare) {
+			c.At += time.Duration(own.IntN(who+"/after", 40)) * time.Millisecond
+			s.Commands = append(s.Commands, c)
+		}
+	}
+	sortCommands(s)
+}
+
+// changeShardsBeside moves a command that changes the list of shards to an operation on a whole
+// collection, with what is to become of that shard later.
+func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
+	whole, at := WholeTimes(s.Ops), -1
+	for i, c := range s.Commands {
+		if c.Do == commandkind.AddShard || c.Do == commandkind.RemoveShard {
+			at = i
+			break
+		}
+	}
+	if len(whole) == 0 || at < 0 || namesShards(s) || !own.Chance("beside", besideShare) {
+		return
+	}
+	name := s.Commands[at].Name
+	shift := keyed.Pick(own, "operation", whole...) +
+		time.Duration(own.IntN("into", 40))*time.Millisecond - s.Commands[at].At
+	for i := at; i < len(s.Commands); i++ {
+		if c := &s.Commands[i]; c.Name == name &&
+			(c.Do == commandkind.AddShard || c.Do == commandkind.RemoveShard) {
+			c.At = max(0, c.At+shift)
+		}
+	}
+	sortCommands(s)
+	if p.size.faults > 0 && !p.one {
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "early-command",
+			When: scenario.Trigger{
+				Site: failpoint.ConfigDDLStep.String(), Nth: 1 + own.IntN("step", 8),
+			},
+			For: time.Duration(100+own.IntN("held for", 700)) * time.Millisecond,
+		})
+	}
+}
