@@ -16,9 +16,9 @@ const (
 	// shards that are added or removed, have one of these commands given while such an operation
 	// runs.
 	besideShare = 50
-	// againShare is how many percent of the seeds with operators have two of them, who give the same
-	// commands; of these, repeatShare percent are given twice.
-	againShare, repeatShare = 15, 40
+	// twoOperatorsShare is how many percent of the seeds with operators have two of them, who give
+	// the same commands; of these, repeatShare percent are given twice.
+	twoOperatorsShare, repeatShare = 15, 40
 )
 
 // repeated are the commands that two operators may give at once.
@@ -32,7 +32,7 @@ var repeated = []commandkind.Name{
 // ones of another operator.
 func commandBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 	changeShardsBeside(own.Fork(1), s, p)
-	if !own.Chance("again", againShare) {
+	if !own.Chance("again", twoOperatorsShare) {
 		return
 	}
 	for i, c := range slices.Clone(s.Commands) {
