@@ -71,8 +71,8 @@ var administration = map[string]bool{
 }
 
 // questionsOfMoves and the like are the requests between servers that are in none of these lists,
-// by what makes a scenario have them: most ask for what others decide by, so that it matters whether
-// silence is taken for an answer.
+// by what makes a scenario have them: most ask for what others decide by, so that it matters
+// whether silence is taken for an answer.
 var (
 	questionsOfMoves    = []string{"CollectionOptions", "JoinMigrations", "LogChange"}
 	questionsOfBalancer = []string{
