@@ -94,7 +94,6 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	openWhileMoving(d.Fork(0x90), s)
 	askTwice(s, d, size)
 	meetRenames(s, d)
-	commandBeside(d.Fork(0x92), s, p)
 	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
@@ -124,8 +123,10 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	}
 }
 
-// combineFaults adds faults that do harm only together, or with what the scenario does at the time.
+// combineFaults adds faults and commands that do harm only together, or with what the scenario does
+// at the time.
 func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
+	commandBeside(d.Fork(0x92), s, p)
 	delayOrders(s, d.Fork(0x7c), p)
 	delayRequests(s, d.Fork(0x8e), p)
 	failPrimaries(d.Fork(0x8a), s, p)

@@ -47,6 +47,11 @@ const (
 	CommandNotFound   Code = "CommandNotFound"
 	StaleChunkHistory Code = "StaleChunkHistory"
 	SnapshotTooOld    Code = "SnapshotTooOld"
+	// What is said twice about one path: in a change, and in the filter of an upsert.
+	ConflictingUpdateOperators Code = "ConflictingUpdateOperators"
+	NotSingleValueField        Code = "NotSingleValueField"
+	// BSONObjectTooLarge: a document would have more bytes than any may have.
+	BSONObjectTooLarge Code = "BSONObjectTooLarge"
 	// ChangeStreamHistoryLost: the log, or the history of placements, does not reach back to the
 	// resume token.
 	ChangeStreamHistoryLost Code = "ChangeStreamHistoryLost"

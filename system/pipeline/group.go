@@ -78,21 +78,46 @@ func (g *collected) accumulate(spec bson.RawValue) (bson.RawValue, error) {
 	if err != nil || len(elements) != 1 {
 		return null, failure("an accumulator is {$operator: expression}, not %v", spec)
 	}
-	var values []bson.RawValue
-	for _, doc := range g.docs {
-		v, found, err := query.Evaluate(elements[0].Value(), doc)
+	switch op, e := elements[0].Key(), elements[0].Value(); op {
+	case "$count":
+		return query.Integer(int64(len(g.docs))), nil
+	case "$first":
+		return valueOf(e, g.docs[0])
+	case "$last":
+		return valueOf(e, g.docs[len(g.docs)-1])
+	default:
+		values, err := g.values(e)
 		if err != nil {
 			return null, err
+		}
+		return combine(op, values)
+	}
+}
+
+// valueOf is the value of an expression, null where there is none.
+func valueOf(e bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
+	v, _, err := query.Evaluate(e, doc)
+	return v, err
+}
+
+// values are those of an expression on the documents on which it has one.
+func (g *collected) values(e bson.RawValue) (values []bson.RawValue, err error) {
+	for _, doc := range g.docs {
+		v, found, err := query.Evaluate(e, doc)
+		if err != nil {
+			return nil, err
 		}
 		if found {
 			values = append(values, v)
 		}
 	}
-	switch op := elements[0].Key(); op {
+	return values, nil
+}
+
+func combine(op string, values []bson.RawValue) (bson.RawValue, error) {
+	switch op {
 	case "$sum":
-		return sum(values)
-	case "$count":
-		return integer(int64(len(g.docs))), nil
+		return query.Sum(values)
 	case "$min", "$max":
 		return extreme(op == "$max", values), nil
 	case "$push":
@@ -102,31 +127,8 @@ func (g *collected) accumulate(spec bson.RawValue) (bson.RawValue, error) {
 		return query.Array(slices.CompactFunc(values, func(a, b bson.RawValue) bool {
 			return query.Compare(a, b) == 0
 		})), nil
-	case "$first", "$last":
-		if len(values) == 0 {
-			return null, nil
-		}
-		if op == "$last" {
-			return values[len(values)-1], nil
-		}
-		return values[0], nil
-	default:
-		return null, failure("unknown group operator '%s'", op)
 	}
-}
-
-// sum ignores values that are not numbers.
-func sum(values []bson.RawValue) (bson.RawValue, error) {
-	var total int64
-	for _, v := range values {
-		if v.Type == bson.TypeDouble {
-			return null, failure("$sum adds whole numbers only, not %v", v)
-		}
-		if n, ok := v.AsInt64OK(); ok {
-			total += n
-		}
-	}
-	return integer(total), nil
+	return null, failure("unknown group operator '%s'", op)
 }
 
 func extreme(greatest bool, values []bson.RawValue) bson.RawValue {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
@@ -108,59 +107,14 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	if !ok {
 		return nil, failure("$project takes a document, not %v", spec)
 	}
-	elements, err := fields.Elements()
+	p, err := query.ParseProjection(fields)
 	if err != nil {
 		return nil, err
 	}
-	plain := bson.D{}
-	var computed []bson.RawElement
-	for _, e := range elements {
-		v := e.Value()
-		if _, text := v.StringValueOK(); text || v.Type == bson.TypeEmbeddedDocument {
-			computed = append(computed, e)
-			continue
-		}
-		plain = append(plain, bson.E{Key: e.Key(), Value: v})
+	if p == nil {
+		return nil, failure("$project must name at least one field")
 	}
-	shown, err := bson.Marshal(plain)
-	if err != nil {
-		return nil, err
-	}
-	p, err := query.ParseProjection(shown)
-	if err != nil {
-		return nil, err
-	}
-	named := slices.ContainsFunc(plain, func(e bson.E) bool { return e.Key != "_id" })
-	if len(computed) > 0 && !named {
-		p = query.OnlyID(!slices.ContainsFunc(plain, func(e bson.E) bool {
-			v, ok := e.Value.(bson.RawValue)
-			return ok && !query.IsTrue(v)
-		}))
-	}
-	return each(docs, func(doc bson.Raw) (bson.Raw, error) {
-		made, err := p.Apply(doc)
-		if err != nil {
-			return nil, err
-		}
-		return compute(computed, doc, made)
-	})
-}
-
-// compute sets fields of made to the values of expressions on doc.
-func compute(fields []bson.RawElement, doc, made bson.Raw) (bson.Raw, error) {
-	for _, e := range fields {
-		v, found, err := query.Evaluate(e.Value(), doc)
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			continue
-		}
-		if made, err = query.Set(made, e.Key(), v); err != nil {
-			return nil, err
-		}
-	}
-	return made, nil
+	return each(docs, p.Apply)
 }
 
 func addFields(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
@@ -168,13 +122,14 @@ func addFields(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	if !ok {
 		return nil, failure("$addFields takes a document, not %v", spec)
 	}
-	elements, err := fields.Elements()
+	computed, err := query.ParseComputed(fields)
 	if err != nil {
 		return nil, err
 	}
-	return each(docs, func(doc bson.Raw) (bson.Raw, error) { return compute(elements, doc, doc) })
+	return each(docs, func(doc bson.Raw) (bson.Raw, error) { return computed.Apply(doc, doc) })
 }
 
+// unset is a $project that hides the paths.
 func unset(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	paths := []bson.RawValue{spec}
 	if array, ok := spec.ArrayOK(); ok {
@@ -183,19 +138,22 @@ func unset(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 			return nil, err
 		}
 	}
-	return each(docs, func(doc bson.Raw) (bson.Raw, error) {
-		for _, v := range paths {
-			path, ok := v.StringValueOK()
-			if !ok {
-				return nil, failure("$unset takes names of fields, not %v", v)
-			}
-			var err error
-			if doc, err = query.Unset(doc, path); err != nil {
-				return nil, err
-			}
+	if len(paths) == 0 {
+		return nil, failure("$unset must name at least one field")
+	}
+	hidden := bson.D{}
+	for _, v := range paths {
+		path, ok := v.StringValueOK()
+		if !ok {
+			return nil, failure("$unset takes names of fields, not %v", v)
 		}
-		return doc, nil
-	})
+		hidden = append(hidden, bson.E{Key: path, Value: false})
+	}
+	raw, err := bson.Marshal(hidden)
+	if err != nil {
+		return nil, err
+	}
+	return project(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}, docs)
 }
 
 func sort(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
@@ -265,40 +223,6 @@ func documents(spec bson.RawValue, _ []bson.Raw) (docs []bson.Raw, err error) {
 	return docs, err
 }
 
-func unwind(spec bson.RawValue, docs []bson.Raw) (made []bson.Raw, err error) {
-	path, ok := spec.StringValueOK()
-	keep := false
-	if fields, isDoc := spec.DocumentOK(); isDoc {
-		path, ok = fields.Lookup("path").StringValueOK()
-		keep, _ = fields.Lookup("preserveNullAndEmptyArrays").BooleanOK()
-	}
-	if !ok || len(path) < 2 || path[0] != '$' {
-		return nil, failure("$unwind takes a path like \"$field\", not %v", spec)
-	}
-	for _, doc := range docs {
-		v, _ := query.Lookup(doc, path[1:])
-		values := []bson.RawValue{v}
-		if array, ok := v.ArrayOK(); ok {
-			if values, err = array.Values(); err != nil {
-				return nil, err
-			}
-		} else if v.Type == bson.TypeNull {
-			values = nil
-		}
-		if len(values) == 0 && keep {
-			made = append(made, doc)
-		}
-		for _, v := range values {
-			one, err := query.Set(doc, path[1:], v)
-			if err != nil {
-				return nil, err
-			}
-			made = append(made, one)
-		}
-	}
-	return made, nil
-}
-
 func replaceRoot(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	fields, ok := spec.DocumentOK()
 	if !ok {
@@ -335,11 +259,4 @@ func sortByCount(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	}
 	slices.SortStableFunc(groups, query.Order{{Path: "count", Descending: true}}.Compare)
 	return groups, nil
-}
-
-func integer(n int64) bson.RawValue {
-	if int64(int32(n)) == n {
-		return bson.RawValue{Type: bson.TypeInt32, Value: bsoncore.AppendInt32(nil, int32(n))}
-	}
-	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/pipeline"
 )
 
@@ -60,4 +61,31 @@ func made(cmd string, stages, docs []bson.Raw) (all []bson.Raw, err error) {
 		}
 	}
 	return all, err
+}
+
+// TestReservedChanges: a client's change cannot pass for one of Change, and stages that do not make
+// one document of one are no update.
+func TestReservedChanges(t *testing.T) {
+	doc := parse(t, `{"_id": 1}`)
+	for text, want := range map[string]string{
+		`{"$pipeline": [{"$limit": 0}]}`:                    "$pipeline",
+		`{"$pipeline": [{"$documents": [{}, {}]}]}`:         "$pipeline",
+		`{"$set": {"a": 1}, "$arrayFilters": [{"e": 1}]}`:   "$arrayFilters",
+		`{"$set": {"$pipeline": 1, "$arrayFilters": 1}}`:    "",
+		`{"a": {"$pipeline": [{"$limit": 0}]}, "_id": "x"}`: "",
+	} {
+		change := parse(t, text)
+		if name, found := pipeline.Reserved(change); name != want || found != (want != "") {
+			t.Errorf("%s has the reserved name %q (%t), not %q", text, name, found, want)
+		}
+		if want != "$pipeline" {
+			continue
+		}
+		if made, err := pipeline.Update(change, doc); !errcode.Is(err, errcode.BadValue) {
+			t.Errorf("%s updates to %v (%v)", text, made, err)
+		}
+		if made, err := pipeline.NewFrom(doc, change, nil); !errcode.Is(err, errcode.BadValue) {
+			t.Errorf("%s makes %v (%v)", text, made, err)
+		}
+	}
 }

@@ -28,13 +28,24 @@ func Change(stages []bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(bson.D{{Key: updateField, Value: stages}})
 }
 
+// Reserved is the name of a field of a change that only Change and query.WithArrayFilters give:
+// what a client sends as a change must have none.
+func Reserved(change bson.Raw) (name string, found bool) {
+	for _, name := range []string{updateField, query.ArrayFiltersField} {
+		if _, err := change.LookupErr(name); err == nil {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // stagesOf are the stages of a change; false for one that Change did not make.
 func stagesOf(change bson.Raw) (list []bson.Raw, ok bool, err error) {
-	v, err := change.LookupErr(updateField)
-	if err != nil {
+	first, err := change.IndexErr(0)
+	if err != nil || first.Key() != updateField {
 		return nil, false, nil
 	}
-	list, err = documents(v, nil)
+	list, err = documents(first.Value(), nil)
 	return list, true, err
 }
 
@@ -47,9 +58,17 @@ func Update(change, doc bson.Raw) (bson.Raw, error) {
 		}
 		return nil, err
 	}
+	return updated(list, doc)
+}
+
+// updated is what the stages make of a document, which must be one.
+func updated(list []bson.Raw, doc bson.Raw) (bson.Raw, error) {
 	made, err := Run(list, []bson.Raw{doc})
 	if err != nil {
 		return nil, err
+	}
+	if len(made) != 1 {
+		return nil, failure("the stages %v of an update make %d documents of one", list, len(made))
 	}
 	return keepID(made[0], doc)
 }
@@ -94,9 +113,5 @@ func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := Run(list, []bson.Raw{doc})
-	if err != nil {
-		return nil, err
-	}
-	return keepID(made[0], doc)
+	return updated(list, doc)
 }

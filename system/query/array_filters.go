@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// arrayFiltersField names the array filters in a change that has some.
-const arrayFiltersField = "$arrayFilters"
+// ArrayFiltersField names the array filters in a change that has some. Clients give them otherwise.
+const ArrayFiltersField = "$arrayFilters"
 
 // WithArrayFilters is a change by operators whose paths may have $[name] in the place of an
 // element: those that fulfil the filter on that name. Each filter must be used, and each name have
@@ -35,7 +35,7 @@ func WithArrayFilters(change bson.Raw, filters []bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return finishElement(change, arrayFiltersField, bson.RawValue{Type: t, Value: list}), nil
+	return finishElement(change, ArrayFiltersField, bson.RawValue{Type: t, Value: list}), nil
 }
 
 // filteredName is what an array filter calls the element.
@@ -66,11 +66,11 @@ func filteredName(filter bson.Raw) (name string, err error) {
 
 // applyToElements applies an operator of a change to the elements that its path stands for.
 func applyToElements(
-	change bson.Raw, op string, doc bson.Raw, path string, operand bson.RawValue,
+	change bson.Raw, op string, doc bson.Raw, path string, operand bson.RawValue, set pathSet,
 ) (bson.Raw, error) {
 	paths, err := elementPaths(change, doc, path)
 	for i := 0; err == nil && i < len(paths); i++ {
-		doc, err = applyOperator(op, doc, paths[i], operand)
+		doc, err = applyOperator(op, doc, paths[i], operand, set)
 	}
 	return doc, err
 }
@@ -119,7 +119,7 @@ func fulfilsFilter(change bson.Raw, name string, element bson.RawValue) (bool, e
 	if name == "" {
 		return true, nil
 	}
-	filters, _ := change.Lookup(arrayFiltersField).ArrayOK()
+	filters, _ := change.Lookup(ArrayFiltersField).ArrayOK()
 	list, err := filters.Values()
 	if err != nil {
 		return false, err

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // editFunc returns the new value of a field; removedValue removes the field.
@@ -36,32 +35,6 @@ func unsetValue(bson.RawValue, bool, bson.RawValue, string) (bson.RawValue, erro
 	return removedValue, nil
 }
 
-func multiplyValue(
-	old bson.RawValue, exists bool, by bson.RawValue, path string,
-) (bson.RawValue, error) {
-	if !isInteger(by) || exists && !isInteger(old) {
-		return removedValue, badValue("$mul multiplies whole numbers only, not %v in %s by %v",
-			old, path, by)
-	}
-	var product int64
-	if exists {
-		a, b := old.AsInt64(), by.AsInt64()
-		if product = a * b; a != 0 && product/a != b {
-			return removedValue, badValue("$mul of %s from %d by %d overflows", path, a, b)
-		}
-	}
-	wide := by.Type == bson.TypeInt64 || exists && old.Type == bson.TypeInt64
-	return integerOf(product, wide), nil
-}
-
-// integerOf is an int32 if the number fits and wide is false, and else an int64.
-func integerOf(n int64, wide bool) bson.RawValue {
-	if !wide && int64(int32(n)) == n {
-		return bson.RawValue{Type: bson.TypeInt32, Value: bsoncore.AppendInt32(nil, int32(n))}
-	}
-	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
-}
-
 func leastValue(
 	old bson.RawValue, exists bool, operand bson.RawValue, _ string,
 ) (bson.RawValue, error) {
@@ -81,10 +54,15 @@ func greatestValue(
 }
 
 // renameField moves a value; a field that does not exist stays missing.
-func renameField(doc bson.Raw, path string, to bson.RawValue) (bson.Raw, error) {
+func renameField(
+	doc bson.Raw, path string, to bson.RawValue, set pathSet,
+) (bson.Raw, error) {
 	name, ok := to.StringValueOK()
 	if !ok || name == "" || name == path {
 		return nil, badValue("$rename of %s takes another name, not %v", path, to)
+	}
+	if err := set.change(name); err != nil {
+		return nil, err
 	}
 	var moved bson.RawValue
 	found := false
@@ -100,10 +78,13 @@ func renameField(doc bson.Raw, path string, to bson.RawValue) (bson.Raw, error) 
 	})
 }
 
-// arrayOf is the array of the values.
+// arrayOf is the array of the values, with null in the place of one that there is not.
 func arrayOf(values []bson.RawValue) bson.RawValue {
 	b := beginDocument()
 	for i, v := range values {
+		if v.Type == removedValue.Type {
+			v = nullValue
+		}
 		b = appendElement(b, strconv.Itoa(i), v)
 	}
 	doc, err := finishDocument(b, nil)
@@ -252,18 +233,25 @@ func popValue(
 	return arrayOf(values), nil
 }
 
-// pullValue removes elements that equal the operand or satisfy its conditions.
+// pullValue removes elements that equal the operand or satisfy its conditions. A filter selects
+// among the documents, operators and regular expressions also by the elements of an element.
 func pullValue(
 	old bson.RawValue, exists bool, operand bson.RawValue, path string,
 ) (bson.RawValue, error) {
 	_, operators := operatorsOf(operand)
 	filter, fields := operand.DocumentOK()
 	return pull(old, exists, path, func(v bson.RawValue) (bool, error) {
-		if inner, ok := v.DocumentOK(); ok && fields && !operators {
+		switch {
+		case operators || operand.Type == bson.TypeRegex:
+			return matchField(operand, fieldAt(finishElement(emptyDoc, "e", v), "e"))
+		case fields:
+			inner, ok := v.DocumentOK()
+			if !ok {
+				return false, nil
+			}
 			return Match(filter, inner)
 		}
-		one := finishElement(emptyDoc, "e", v)
-		return matchField(operand, fieldAt(one, "e"))
+		return equalValues(v, operand), nil
 	})
 }
 

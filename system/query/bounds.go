@@ -9,7 +9,7 @@ import (
 )
 
 // Equality returns the one value that a filter allows the field to have: {field: value}, {$eq:
-// value} or {$in: [value]}.
+// value} or {$in: [value]}; a regular expression there is none.
 func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	want, err := filter.LookupErr(field)
 	if err != nil {
@@ -23,7 +23,7 @@ func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 		return v, true
 	}
 	list, ok := conditions.Lookup("$in").ArrayOK()
-	if !ok {
+	if !ok || bson.Raw(list).Lookup("0").Type == bson.TypeRegex {
 		return bson.RawValue{}, false
 	}
 	values, err := list.Values()

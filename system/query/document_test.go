@@ -30,7 +30,8 @@ func parse(t testing.TB, text string) bson.Raw {
 // in the first line selects, "apply" changes all documents by the first, "elements" does so with
 // the array filters in the second, "let" is "match" by the second line with the constants of the
 // first, "upsert" makes one from filter and change, "bounds" and "equality" tell what the filters
-// say about a field.
+// say about a field, "evaluate" is the value of the expression e in the first line on each
+// document, "project" shows the documents as the first says.
 func TestDocuments(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -97,6 +98,24 @@ func run(
 		for _, filter := range docs {
 			v, fixed := query.Equality(filter, field)
 			fmt.Fprintln(out, fixed, v)
+		}
+	case "evaluate":
+		for _, doc := range docs[1:] {
+			v, found, err := query.Evaluate(docs[0].Lookup("e"), doc)
+			if err == nil && !found {
+				fmt.Fprintln(out, "nothing")
+				continue
+			}
+			said(v, err)
+		}
+	case "project":
+		shown, err := query.ParseProjection(docs[0])
+		if err != nil {
+			said(nil, err)
+			return
+		}
+		for _, doc := range docs[1:] {
+			said(shown.Apply(doc))
 		}
 	default:
 		t.Fatalf("no command %s", d.Cmd)

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/shardproof/shardproof/system/document"
 )
 
 // maxPadding is the greatest array index that a path may create.
@@ -15,24 +16,29 @@ const maxPadding = 10_000
 // has.
 var removedValue bson.RawValue
 
+// editFunction makes the new value of a field: of null for one that does not exist, and
+// removedValue to leave none.
+type editFunction func(old bson.RawValue, exists bool) (bson.RawValue, error)
+
 // editPath returns the document with the value at a dotted path replaced by what fn makes of it;
-// documents that are missing on the way are created unless there is nothing to put into them. fn
-// gets null for a field that does not exist.
-func editPath(
-	doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bson.RawValue, error),
-) (bson.Raw, error) {
+// documents that are missing on the way are created unless there is nothing to put into them.
+func editPath(doc bson.Raw, path string, fn editFunction) (bson.Raw, error) {
 	name, inner, nested := strings.Cut(path, ".")
-	change := fn
-	if nested {
-		change = func(old bson.RawValue, exists bool) (bson.RawValue, error) {
-			return editInner(old, exists, path, inner, fn)
-		}
+	if !nested {
+		return editField(doc, name, fn)
 	}
+	return editField(doc, name, func(old bson.RawValue, exists bool) (bson.RawValue, error) {
+		return editInner(old, exists, path, inner, fn)
+	})
+}
+
+// editField is editPath for a field of the document itself, whose name may contain dots.
+func editField(doc bson.Raw, name string, fn editFunction) (bson.Raw, error) {
 	b, found := beginDocument(), false
 	_, err := everyElement(doc, func(field string, v bson.RawValue) (bool, error) {
 		if field == name && !found {
 			var err error
-			if v, err = change(v, true); err != nil {
+			if v, err = fn(v, true); err != nil {
 				return false, err
 			}
 			found = true
@@ -44,16 +50,25 @@ func editPath(
 	})
 	if err == nil && !found {
 		var v bson.RawValue
-		if v, err = change(nullValue, false); err == nil && v.Type != removedValue.Type {
+		if v, err = fn(nullValue, false); err == nil && v.Type != removedValue.Type {
 			b = appendElement(b, name, v)
 		}
 	}
 	return finishDocument(b, err)
 }
 
+// hasPath reports whether editPath would find a value at the path.
+func hasPath(doc bson.Raw, path string) bool {
+	name, inner, nested := strings.Cut(path, ".")
+	v, found := document.Field(doc, name)
+	if !nested || !found {
+		return found
+	}
+	return isContainer(v) && hasPath(bson.Raw(v.Value), inner)
+}
+
 func editInner(
-	old bson.RawValue, exists bool, path, inner string,
-	fn func(bson.RawValue, bool) (bson.RawValue, error),
+	old bson.RawValue, exists bool, path, inner string, fn editFunction,
 ) (bson.RawValue, error) {
 	parent := emptyDoc
 	if array, ok := old.ArrayOK(); exists && ok {
@@ -77,7 +92,7 @@ func editInner(
 // element that is made fills the places before it with null, and one that is removed leaves null in
 // its place.
 func editElement(
-	array bson.Raw, path, inner string, fn func(bson.RawValue, bool) (bson.RawValue, error),
+	array bson.Raw, path, inner string, fn editFunction,
 ) (bson.RawValue, error) {
 	name, rest, nested := strings.Cut(inner, ".")
 	index, err := strconv.Atoi(name)
@@ -113,31 +128,3 @@ func editElement(
 	values[index] = next
 	return arrayOf(values), nil
 }
-
-// incrementValue adds integers. A sum of two int32 that does not fit becomes an int64; doubles are
-// refused, as their sums are not associative.
-func incrementValue(
-	old bson.RawValue, exists bool, by bson.RawValue, path string,
-) (bson.RawValue, error) {
-	if !isInteger(by) || exists && !isInteger(old) {
-		return removedValue, badValue("$inc adds whole numbers only, not %v to %v in %s",
-			by, old, path)
-	}
-	if !exists {
-		return by, nil
-	}
-	a, b := old.AsInt64(), by.AsInt64()
-	sum := a + b
-	if (a < 0) == (b < 0) && (sum < 0) != (a < 0) {
-		return removedValue, badValue("$inc of %s from %d by %d overflows", path, a, b)
-	}
-	if old.Type == bson.TypeInt32 && by.Type == bson.TypeInt32 && int64(int32(sum)) == sum {
-		return bson.RawValue{
-			Type:  bson.TypeInt32,
-			Value: bsoncore.AppendInt32(nil, int32(sum)),
-		}, nil
-	}
-	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, sum)}, nil
-}
-
-func isInteger(v bson.RawValue) bool { return v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 }

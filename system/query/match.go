@@ -138,13 +138,23 @@ func matchIn(list bson.RawValue, got field) (bool, error) {
 	return !none, err
 }
 
-// IsTrue is what a value means as a condition: 0, null and false are not true.
+// IsTrue is what a value means as a condition: 0, null, false and what does not exist are not true.
 func IsTrue(v bson.RawValue) bool {
+	if isNothing(v) {
+		return false
+	}
 	if b, ok := v.BooleanOK(); ok {
 		return b
 	}
+	if f, ok := v.DoubleOK(); ok {
+		return f != 0
+	}
+	if d, ok := v.Decimal128OK(); ok {
+		digits, _, err := d.BigInt()
+		return err != nil || digits.Sign() != 0 // an error means that it is infinite or no number
+	}
 	n, ok := v.AsInt64OK()
-	return !ok && v.Type != bson.TypeNull || n != 0
+	return !ok || n != 0
 }
 
 func matchOrder(op string, operand bson.RawValue, got field) (bool, error) {

@@ -106,19 +106,45 @@ func matchRemainder(operand bson.RawValue, got field) (bool, error) {
 	}), nil
 }
 
-var typeNames = map[string]bson.Type{
-	"double": bson.TypeDouble, "string": bson.TypeString, "object": bson.TypeEmbeddedDocument,
-	"array": bson.TypeArray, "binData": bson.TypeBinary, "objectId": bson.TypeObjectID,
-	"bool": bson.TypeBoolean, "date": bson.TypeDateTime, "null": bson.TypeNull,
-	"regex": bson.TypeRegex, "int": bson.TypeInt32, "timestamp": bson.TypeTimestamp,
-	"long": bson.TypeInt64, "decimal": bson.TypeDecimal128,
-	"minKey": bson.TypeMinKey, "maxKey": bson.TypeMaxKey,
+// types are the names that filters and expressions know types by.
+var types = []struct {
+	name string
+	of   bson.Type
+}{
+	{"double", bson.TypeDouble}, {"string", bson.TypeString},
+	{"object", bson.TypeEmbeddedDocument}, {"array", bson.TypeArray},
+	{"binData", bson.TypeBinary}, {"undefined", bson.TypeUndefined},
+	{"objectId", bson.TypeObjectID}, {"bool", bson.TypeBoolean}, {"date", bson.TypeDateTime},
+	{"null", bson.TypeNull}, {"regex", bson.TypeRegex}, {"dbPointer", bson.TypeDBPointer},
+	{"javascript", bson.TypeJavaScript}, {"symbol", bson.TypeSymbol},
+	{"javascriptWithScope", bson.TypeCodeWithScope}, {"int", bson.TypeInt32},
+	{"timestamp", bson.TypeTimestamp}, {"long", bson.TypeInt64},
+	{"decimal", bson.TypeDecimal128}, {"minKey", bson.TypeMinKey}, {"maxKey", bson.TypeMaxKey},
+}
+
+// typeName is "missing" for the type of what does not exist.
+func typeName(t bson.Type) string {
+	for _, one := range types {
+		if one.of == t {
+			return one.name
+		}
+	}
+	return "missing"
+}
+
+func typeNamed(name string) (t bson.Type, known bool) {
+	for _, one := range types {
+		if one.name == name {
+			return one.of, true
+		}
+	}
+	return t, false
 }
 
 func matchType(operand bson.RawValue, got field) (bool, error) {
 	var is func(bson.Type) bool
 	if name, ok := operand.StringValueOK(); ok {
-		want, known := typeNames[name]
+		want, known := typeNamed(name)
 		if !known && name != "number" {
 			return false, badValue("there is no type %q", name)
 		}

@@ -11,63 +11,73 @@ type Projection struct {
 	include bool
 	id      bool
 	fields  fieldTree
-	// literals are fields with a value of their own.
-	literals []bson.RawElement
+	// computed are shown besides those that are included.
+	computed Computed
 }
 
-// fieldTree are paths, by their first names; a leaf is empty.
+// fieldTree are paths, by their first names; a leaf is nil.
 type fieldTree map[string]fieldTree
 
-// ParseProjection reads {path: 1} or {path: 0}; only _id may differ from the others. Nil and an
-// empty document show all.
+// ParseProjection reads {path: 1} or {path: 0}, of which only _id may differ from the others, and
+// {path: expression} with the first. A document in it that is no operator expression has paths of
+// its own. Nil and an empty document show all.
 func ParseProjection(spec bson.Raw) (*Projection, error) {
-	elements, err := spec.Elements()
-	if len(spec) == 0 || err == nil && len(elements) == 0 {
+	if len(spec) == 0 || Same(spec, emptyDoc) {
 		return nil, nil
 	}
 	p := &Projection{id: true, fields: fieldTree{}}
 	kinds := 0
-	for _, e := range elements {
-		v := e.Value()
-		if operators, ok := operatorsOf(v); ok {
-			return nil, badValue("the projection %v is not supported", operators)
-		}
-		if !isSwitch(v) {
-			p.literals, p.include, kinds = append(p.literals, e), true, kinds+1
-			continue
-		}
-		shows := IsTrue(v)
-		if e.Key() == "_id" {
+	err := eachPath(spec, "", pathSet{}, func(path string, v bson.RawValue) error {
+		shows := !isSwitch(v) || IsTrue(v)
+		if isSwitch(v) && path == "_id" {
 			p.id = shows
-			if len(elements) == 1 {
-				p.include = shows
-			}
-			continue
+			return nil
 		}
 		if kinds > 0 && shows != p.include {
-			return nil, badValue("a projection cannot include and exclude: %v", spec)
+			return badValue("a projection cannot include and exclude: %v", spec)
 		}
 		p.include, kinds = shows, kinds+1
-		p.fields.add(e.Key())
+		return p.add(path, v)
+	})
+	if kinds == 0 { // it names the _id only
+		p.include = p.id
 	}
 	return p, err
 }
 
-// OnlyID shows the _id, or with false nothing at all.
-func OnlyID(id bool) *Projection { return &Projection{include: true, id: id} }
+// add adds a path that is shown, hidden or computed.
+func (p *Projection) add(path string, v bson.RawValue) error {
+	if isSwitch(v) {
+		p.fields.add(path, nil)
+		return nil
+	}
+	if fields, ok := operatorsOf(v); ok && !isExpression(fields) {
+		return badValue("the projection %v is not supported", fields)
+	}
+	p.computed = append(p.computed, computed{path, v})
+	if i := strings.LastIndexByte(path, '.'); i > 0 {
+		p.fields.add(path[:i], fieldTree{})
+	}
+	return nil
+}
 
 func isSwitch(v bson.RawValue) bool {
 	return v.Type == bson.TypeBoolean || isNumber(v.Type)
 }
 
-func (t fieldTree) add(path string) {
+// add adds a path that ends in a leaf, or in fields of which none is named yet.
+func (t fieldTree) add(path string, end fieldTree) {
 	name, inner, nested := strings.Cut(path, ".")
+	if _, known := t[name]; !nested && !known {
+		t[name] = end
+	}
+	if !nested {
+		return
+	}
 	if t[name] == nil {
 		t[name] = fieldTree{}
 	}
-	if nested {
-		t[name].add(inner)
-	}
+	t[name].add(inner, end)
 }
 
 // Apply returns the document as it is shown.
@@ -77,28 +87,31 @@ func (p *Projection) Apply(doc bson.Raw) (bson.Raw, error) {
 	}
 	b := beginDocument()
 	_, err := everyElement(doc, func(name string, v bson.RawValue) (bool, error) {
-		switch {
-		case name == "_id":
-			if p.id {
-				b = appendElement(b, name, v)
-			}
-		default:
-			if shown, ok := p.shown(p.fields, name, v); ok {
-				b = appendElement(b, name, shown)
-			}
+		if shown, ok := p.shownField(name, v); ok {
+			b = appendElement(b, name, shown)
 		}
 		return true, nil
 	})
-	for _, e := range p.literals {
-		b = appendElement(b, e.Key(), e.Value())
+	made, err := finishDocument(b, err)
+	if err != nil {
+		return nil, err
 	}
-	return finishDocument(b, err)
+	return p.computed.Apply(doc, made)
+}
+
+// shownField is what is left of a field of the document itself: of the _id, all or nothing if no
+// path leads into it.
+func (p *Projection) shownField(name string, v bson.RawValue) (bson.RawValue, bool) {
+	if _, inside := p.fields[name]; name == "_id" && !inside {
+		return v, p.id
+	}
+	return p.shown(p.fields, name, v)
 }
 
 // shown is what is left of a field of that name.
 func (p *Projection) shown(t fieldTree, name string, v bson.RawValue) (bson.RawValue, bool) {
 	inner, named := t[name]
-	if !named || len(inner) == 0 {
+	if !named || inner == nil {
 		return v, named == p.include
 	}
 	switch v.Type {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,20 +40,39 @@ func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 	return idFirst(finishElement(doc, "_id", id))
 }
 
+// fixedBy is the document of the fields that a filter fixes, also those in the filters of its $and.
 func fixedBy(filter bson.Raw) (bson.Raw, error) {
-	doc := emptyDoc
-	_, err := everyElement(filter, func(name string, _ bson.RawValue) (bool, error) {
-		v, fixed := Equality(filter, name)
-		if !fixed || strings.HasPrefix(name, "$") {
-			return true, nil
+	doc, set := emptyDoc, pathSet{}
+	err := eachFixed(filter, func(path string, v bson.RawValue) error {
+		if other, free := set.add(path); !free {
+			return errcode.New(errcode.NotSingleValueField,
+				"the filter %v says twice what a new document has: at %s and at %s",
+				filter, other, path)
 		}
 		var err error
-		doc, err = editPath(doc, name, func(bson.RawValue, bool) (bson.RawValue, error) {
+		doc, err = editPath(doc, path, func(bson.RawValue, bool) (bson.RawValue, error) {
 			return v, nil
 		})
-		return true, err
+		return err
 	})
 	return doc, err
+}
+
+// eachFixed calls fn for the paths that a filter fixes.
+func eachFixed(filter bson.Raw, fn func(path string, v bson.RawValue) error) error {
+	_, err := everyElement(filter, func(name string, want bson.RawValue) (bool, error) {
+		if list, ok := want.ArrayOK(); ok && name == "$and" {
+			return everyElement(bson.Raw(list), func(_ string, f bson.RawValue) (bool, error) {
+				inner, _ := f.DocumentOK()
+				return true, eachFixed(inner, fn)
+			})
+		}
+		if v, fixed := Equality(filter, name); fixed && !strings.HasPrefix(name, "$") {
+			return true, fn(name, v)
+		}
+		return true, nil
+	})
+	return err
 }
 
 var emptyDoc = bson.Raw(bsoncore.BuildDocument(nil))
@@ -81,8 +101,9 @@ func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 	if Replaces(change) {
 		return replaceDocument(change, doc)
 	}
+	set := pathSet{}
 	_, err := everyElement(change, func(op string, fields bson.RawValue) (bool, error) {
-		if op == arrayFiltersField {
+		if op == ArrayFiltersField {
 			return true, nil
 		}
 		named, ok := fields.DocumentOK()
@@ -90,14 +111,14 @@ func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 			return false, badValue("%s takes a document of fields, not %v", op, fields)
 		}
 		if op == "$setOnInsert" && !inserting {
-			return true, nil
+			return true, set.changeAll(named)
 		}
 		return everyElement(named, func(path string, operand bson.RawValue) (bool, error) {
 			var err error
 			if strings.Contains(path, ".$[") {
-				doc, err = applyToElements(change, op, doc, path, operand)
+				doc, err = applyToElements(change, op, doc, path, operand, set)
 			} else {
-				doc, err = applyOperator(op, doc, path, operand)
+				doc, err = applyOperator(op, doc, path, operand, set)
 			}
 			return true, err
 		})
@@ -105,21 +126,35 @@ func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 	return doc, err
 }
 
-func applyOperator(op string, doc bson.Raw, path string, operand bson.RawValue) (bson.Raw, error) {
+// applyOperator changes what is at a path that no operator has changed before.
+func applyOperator(
+	op string, doc bson.Raw, path string, operand bson.RawValue, set pathSet,
+) (bson.Raw, error) {
 	if path == "" || strings.HasPrefix(path, "$") {
 		return nil, badValue("%s cannot change the field %q", op, path)
 	}
+	if err := set.change(path); err != nil {
+		return nil, err
+	}
 	if op == "$rename" {
-		return renameField(doc, path, operand)
+		return renameField(doc, path, operand, set)
 	}
 	edit, known := edits[op]
 	if !known {
 		return nil, badValue("unknown modifier: %s", op)
 	}
+	if slices.Contains(removals, op) && !hasPath(doc, path) {
+		_, err := edit(nullValue, false, operand, path)
+		return doc, err
+	}
 	return editPath(doc, path, func(old bson.RawValue, exists bool) (bson.RawValue, error) {
 		return edit(old, exists, operand, path)
 	})
 }
+
+// removals are the operators for which a path may lead anywhere: where it leads to nothing, there
+// is nothing to be removed.
+var removals = []string{"$unset", "$pop", "$pull", "$pullAll"}
 
 func replaceDocument(replacement, doc bson.Raw) (bson.Raw, error) {
 	b, out := beginDocument(), 0

@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Variables are constants that expressions call $$name.
+// Variables are constants that expressions call $$name; one without a value is removedValue.
 type Variables map[string]bson.RawValue
 
 // ParseVariables reads {name: expression}; an expression may use the variables before it, and no
@@ -18,10 +18,7 @@ func ParseVariables(let bson.Raw) (Variables, error) {
 			return false,
 				badValue("the name of a variable begins with a small letter, not as %q", name)
 		}
-		v, found, err := Evaluate(vars.bind(e), emptyDoc)
-		if err == nil && !found {
-			v = nullValue
-		}
+		v, err := evaluate(vars.bind(e), emptyDoc)
 		vars[name] = v
 		return true, err
 	})
@@ -95,7 +92,7 @@ func (vars Variables) bind(e bson.RawValue) bson.RawValue {
 	return e
 }
 
-// lookUp is the value of "$$name" or "$$name.path"; a missing field is null.
+// lookUp is the value of "$$name" or "$$name.path".
 func (vars Variables) lookUp(text string) (bson.RawValue, bool) {
 	name, is := strings.CutPrefix(text, "$$")
 	name, path, inner := strings.Cut(name, ".")
@@ -104,11 +101,17 @@ func (vars Variables) lookUp(text string) (bson.RawValue, bool) {
 		return v, is && known
 	}
 	doc, _ := v.DocumentOK()
-	v, _ = Lookup(doc, path)
+	if v, known = Lookup(doc, path); !known {
+		return removedValue, true
+	}
 	return v, true
 }
 
+// literal is an expression with that value, or without one.
 func literal(v bson.RawValue) bson.RawValue {
+	if v.Type == removedValue.Type {
+		return text(removeVariable)
+	}
 	return bson.RawValue{
 		Type: bson.TypeEmbeddedDocument, Value: finishElement(emptyDoc, "$literal", v),
 	}

@@ -51,6 +51,19 @@ func (s *Server) findAndModify(
 	})
 }
 
+// maxDocument is the most bytes that a document of a client may have, as clients are told.
+const maxDocument = 16 << 20
+
+// fits refuses a document that is too large.
+func (w *writeCommand) fits(id string, doc bson.Raw) error {
+	if len(doc) <= maxDocument {
+		return nil
+	}
+	return errcode.New(errcode.BSONObjectTooLarge,
+		"document %s of collection %s would have %d bytes, and at most %d are allowed",
+		key.Key(id), w.ns, len(doc), maxDocument)
+}
+
 // create inserts a document. An _id is unique on the shard, also among documents that it does not
 // own: as in the real system an orphan with the _id refuses the insert. Where the _id is (a
 // function of) the shard key that cannot happen, as the orphan would be in the same, owned, range;
@@ -62,6 +75,9 @@ func (w *writeCommand) create(doc bson.Raw) (docChange, error) {
 	}
 	id, err := key.ID(doc)
 	if err != nil {
+		return docChange{}, err
+	}
+	if err := w.fits(id, doc); err != nil {
 		return docChange{}, err
 	}
 	k, err := w.keyOf(p, doc)
@@ -103,6 +119,9 @@ func (w *writeCommand) modify(c change) (docChange, error) {
 	}
 	doc, err := pipeline.Update(c.with, old)
 	if err != nil {
+		return docChange{}, err
+	}
+	if err := w.fits(id, doc); err != nil {
 		return docChange{}, err
 	}
 	k, err := p.Of(old)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -40,11 +41,7 @@ func newConnection(s *Server, raw net.Conn) *connection {
 // run reads and answers messages until the connection ends.
 func (c *connection) run(ctx context.Context) error {
 	for {
-		limit := frame.MaxMessage
-		if c.server.cfg.Users != nil && c.login.user == "" {
-			limit = greetingLimit
-		}
-		m, err := frame.Read(c.in, limit)
+		m, err := c.read()
 		if errors.Is(err, frame.ErrMalformed) {
 			f := &reply.Failure{Number: reply.Number(reply.ProtocolError), Message: err.Error()}
 			return errors.Join(err, c.send(&frame.Message{}, f.Document()))
@@ -52,17 +49,60 @@ func (c *connection) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		doc, err := c.answer(ctx, m)
+		if m.MoreToCome { // the client may go at once, and its request counts
+			if _, err := c.answer(ctx, m); err != nil {
+				return err
+			}
+			continue
+		}
+		doc, err := c.attended(ctx, m)
 		if err != nil {
 			return err
-		}
-		if m.MoreToCome {
-			continue
 		}
 		if err := c.send(m, doc); err != nil {
 			return err
 		}
 	}
+}
+
+// stranger reports whether the client must authenticate and has not.
+func (c *connection) stranger() bool { return c.server.cfg.Users != nil && c.login.user == "" }
+
+// read reads the next message: a short and early one of a stranger.
+func (c *connection) read() (*frame.Message, error) {
+	limit, until := frame.MaxMessage, time.Time{}
+	if c.stranger() {
+		limit, until = greetingLimit, time.Now().Add(c.server.cfg.Silence)
+	}
+	if err := c.raw.SetReadDeadline(until); err != nil {
+		return nil, err
+	}
+	return frame.Read(c.in, limit)
+}
+
+// unattended is how long a request takes before it is noticed that its client has disconnected.
+const unattended = 100 * time.Millisecond
+
+// attended is the answer to one message, whose request is interrupted when the client disconnects.
+// A client that sends more meanwhile is there.
+func (c *connection) attended(ctx context.Context, m *frame.Message) (bson.D, error) {
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	over := make(chan struct{})
+	listen := time.AfterFunc(unattended, func() {
+		defer close(over)
+		_, err := c.in.Peek(1)
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			interrupt()
+		}
+	})
+	doc, err := c.answer(ctx, m)
+	if !listen.Stop() {
+		// The listener has begun; a deadline that is over ends it, and read sets the next one.
+		err = errors.Join(err, c.raw.SetReadDeadline(time.Unix(1, 0)))
+		<-over
+	}
+	return doc, err
 }
 
 func (c *connection) send(m *frame.Message, doc bson.D) error {
@@ -85,7 +125,7 @@ func (c *connection) answer(ctx context.Context, m *frame.Message) (bson.D, erro
 	if doc, ours := c.login.step(c.server.cfg.Users, r); ours {
 		return doc, nil
 	}
-	if c.server.cfg.Users != nil && c.login.user == "" && !anonymous[r.Name] {
+	if c.stranger() && !anonymous[r.Name] {
 		err := errcode.New(reply.Unauthorized, "command %s requires authentication", r.Name)
 		return reply.FailureOf(err).Document(), nil
 	}

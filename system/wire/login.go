@@ -69,8 +69,12 @@ type login struct {
 	talk *scram.ServerConversation
 }
 
-// step takes a request that belongs to the login; false for every other.
+// step takes a request that belongs to the login; false for every other. A logout is answered as
+// any command.
 func (l *login) step(users *Users, r *request.Request) (bson.D, bool) {
+	if r.Name == "logout" {
+		*l = login{}
+	}
 	if r.Name != "saslStart" && r.Name != "saslContinue" {
 		return nil, false
 	}

@@ -3,12 +3,14 @@
 //
 // Promise: bytes are read and written here, outside of the node, which only answers. A malformed
 // message ends its own connection with an error and affects no other; when a client disconnects,
-// its request is interrupted.
+// its request is interrupted, unless it wanted no answer. Clients that do not authenticate though
+// they must hold no connection for long.
 //
 // Refusal: it decides nothing about data.
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -16,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/router"
@@ -40,9 +43,23 @@ type Config struct {
 	Users *Users
 	// TLS encrypts connections; nil does not.
 	TLS *tls.Config
+	// Connections is how many clients are served at a time, more are disconnected; 0 is
+	// DefaultConnections.
+	Connections int
+	// Silence is how long a client that must authenticate and has not may send nothing; 0 is
+	// DefaultSilence.
+	Silence time.Duration
 	// Logger logs what happens to connections; nil is slog.Default.
 	Logger *slog.Logger
 }
+
+// What a Config says about the limits that it leaves open. Drivers watch over a server on
+// connections on which they never authenticate, by a message every ten seconds unless they are told
+// otherwise.
+const (
+	DefaultConnections = 10_000
+	DefaultSilence     = 2 * time.Minute
+)
 
 // ErrOpenToAll refuses to listen on an address that is not loopback without authentication.
 var ErrOpenToAll = errors.New(
@@ -60,6 +77,8 @@ func Serve(ctx context.Context, l net.Listener, cfg Config) error {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	cfg.Connections = cmp.Or(cfg.Connections, DefaultConnections)
+	cfg.Silence = cmp.Or(cfg.Silence, DefaultSilence)
 	if cfg.Users == nil && !isLoopback(l.Addr()) {
 		return ErrOpenToAll
 	}
@@ -78,15 +97,53 @@ func Serve(ctx context.Context, l net.Listener, cfg Config) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
+	return s.accept(ctx, l)
+}
+
+// acceptPause is how long no connection is accepted after one could not be.
+const acceptPause = 100 * time.Millisecond
+
+// accept serves connections until ctx ends or the listener is closed.
+func (s *Server) accept(ctx context.Context, l net.Listener) error {
+	slots := make(chan struct{}, s.cfg.Connections)
 	for {
 		c, err := l.Accept()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return closed(c)
+		case errors.Is(err, net.ErrClosed):
 			return err
+		case err != nil: // such as too many open files; it may pass
+			s.cfg.Logger.Warn("no client's connection was accepted", "error", err)
+			rest(ctx, acceptPause)
+			continue
 		}
-		s.conns.Go(func() { s.serve(ctx, c) })
+		select {
+		case slots <- struct{}{}:
+			s.conns.Go(func() {
+				s.serve(ctx, c)
+				<-slots
+			})
+		default:
+			s.cfg.Logger.Debug("a client found all connections taken",
+				"client", c.RemoteAddr(), "connections", s.cfg.Connections)
+			_ = closed(c)
+		}
+	}
+}
+
+// closed closes a connection, if there is one, about which nothing can be done any more.
+func closed(c net.Conn) error {
+	if c != nil {
+		_ = c.Close()
+	}
+	return nil
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 

@@ -221,6 +221,10 @@ func (s *Service) find(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Has("min") || r.Has("max") {
+		return nil, errcode.New(reply.CommandNotSupported,
+			"min and max are bounds of an index, and no index has an effect on queries")
+	}
 	find, err := s.readOptions(r, ns)
 	if err != nil {
 		return nil, err
@@ -303,10 +307,14 @@ func (s *Service) getMore(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	docs, err := c.Batch(t, int(max(size, 0)), time.Duration(wait)*time.Millisecond)
+	next, killed := s.cursors.Return(t, id, c)
+	if killed {
+		return nil, errcode.New(reply.CursorKilled, "cursor id %d was killed by a client", id)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return batchReply("nextBatch", docs, s.cursors.Return(id, c), c), nil
+	return batchReply("nextBatch", docs, next, c), nil
 }
 
 func (s *Service) killCursors(t env.Task, r *request.Request) (bson.D, error) {
@@ -318,13 +326,11 @@ func (s *Service) killCursors(t env.Task, r *request.Request) (bson.D, error) {
 	killed, missing := bson.A{}, bson.A{}
 	for _, v := range ids {
 		id, _ := v.AsInt64OK()
-		c, err := s.cursors.Take(id)
-		if err != nil {
+		if s.cursors.Kill(t, id) {
+			killed = append(killed, id)
+		} else {
 			missing = append(missing, id)
-			continue
 		}
-		c.Close(t)
-		killed = append(killed, id)
 	}
 	return reply.Result(
 		bson.E{Key: "cursorsKilled", Value: killed},

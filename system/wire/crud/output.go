@@ -14,10 +14,11 @@ import (
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
-// output is a last stage that writes the results of the pipeline, each by an upsert of its own.
+// output is a last stage that writes the results of the pipeline: those of a $merge each by an
+// upsert of its own.
 type output struct {
 	ns string
-	// out empties the collection first, as $out does.
+	// out has the results replace the collection, as $out does.
 	out bool
 	// on are the fields that a $merge names as those which tell documents apart; nil: the default.
 	on []string
@@ -144,6 +145,9 @@ func (o *output) write(
 	if err != nil {
 		return "", err
 	}
+	if o.out {
+		return s.replace(t, o.ns, docs, concern)
+	}
 	shardKey, err := o.open(t, s)
 	if err != nil {
 		return "", err
@@ -172,11 +176,6 @@ func (o *output) write(
 // open makes sure that the collection exists and returns its shard key, which is the _id of an
 // unsharded one.
 func (o *output) open(t env.Task, s *Service) (shardKey key.Pattern, err error) {
-	if o.out {
-		if _, err := s.d.Drop(t, o.ns); err != nil {
-			return shardKey, err
-		}
-	}
 	err = s.d.Create(t, o.ns, nil, false)
 	if err != nil && !errcode.Is(err, errcode.IllegalOperation) { // which says that it is sharded
 		return shardKey, err

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/pipeline"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/reply"
@@ -34,6 +35,9 @@ func changeOf(
 	change, ok := v.DocumentOK()
 	if !ok {
 		return nil, errcode.New(reply.FailedToParse, "%s must be a document, not %v", name, v)
+	}
+	if name, found := pipeline.Reserved(change); found {
+		return nil, errcode.New(reply.FailedToParse, "Unknown modifier: %s", name)
 	}
 	if multi && query.Replaces(change) {
 		return nil, errcode.New(reply.FailedToParse, "a replacement changes one document, not many")
@@ -143,9 +147,9 @@ func (s *Service) exactly(t env.Task, ns string, doc, filter bson.Raw) (bson.Raw
 	field := table.Collection().Key.Field
 	exact := bson.D{{Key: "_id", Value: doc.Lookup("_id")}}
 	if field != "_id" {
-		v, err := doc.LookupErr(field)
+		v, err := key.Lookup(doc, field)
 		if err != nil {
-			v = bson.RawValue{Type: bson.TypeNull}
+			return nil, err
 		}
 		exact = append(exact, bson.E{Key: field, Value: v})
 	}

@@ -52,6 +52,11 @@ func (r *emptyRouter) listen(node env.Node) *rpc.Endpoint {
 	ep := rpc.Listen(node, hlc.New(node))
 	rpc.Handle(ep, r.find)
 	rpc.Handle(ep, func(
+		_ env.Task, _ env.NodeID, req *command.Insert,
+	) (*command.Written, error) {
+		return r.write(req, false)
+	})
+	rpc.Handle(ep, func(
 		_ env.Task, _ env.NodeID, req *command.Update,
 	) (*command.Written, error) {
 		return r.write(req, req.Upsert)
@@ -69,8 +74,8 @@ func (r *emptyRouter) listen(node env.Node) *rpc.Endpoint {
 	return ep
 }
 
-// answer has the service carry a command out.
-func (r *emptyRouter) answer(t *testing.T, cmd bson.D) (answer bson.Raw, failed error) {
+// answer has the service carry commands out, and returns its answer to the last one.
+func (r *emptyRouter) answer(t *testing.T, cmds ...bson.D) (answer bson.Raw, failed error) {
 	t.Helper()
 	s := settings.Default80()
 	world := sim.New(sim.Options{Seed: 1})
@@ -78,14 +83,17 @@ func (r *emptyRouter) answer(t *testing.T, cmd bson.D) (answer bson.Raw, failed 
 	world.AddNode("router", func(task env.Task) {
 		d := &deployment.Deployment{Endpoint: r.listen(task.Node()), Settings: &s}
 		cursors := cursor.NewRegistry(task.Node(), func() time.Duration { return s.CursorTimeout })
-		req, err := request.Parse(&frame.Message{Body: raw(t, cmd)})
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		doc, err := crud.New(d, cursors).Commands()[req.Name](task, req)
-		if failed = err; err == nil {
-			answer = raw(t, doc)
+		served := crud.New(d, cursors).Commands()
+		for _, cmd := range cmds {
+			req, err := request.Parse(&frame.Message{Body: raw(t, cmd)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			doc, err := served[req.Name](task, req)
+			if failed = err; err == nil {
+				answer = raw(t, doc)
+			}
 		}
 	})
 	world.Run(nil, env.Time(time.Minute))
@@ -207,6 +215,34 @@ func TestSearchHasTheWritesConcern(t *testing.T) {
 			if len(r.searches) != 1 || r.searches[0] != c.want {
 				t.Errorf("%s with w: %v searches with %q", name, c.w, r.searches)
 			}
+		}
+	}
+}
+
+// TestRetriedUpsertHasTheSameID: what a router has made for others between the two attempts has no
+// part in it.
+func TestRetriedUpsertHasTheSameID(t *testing.T) {
+	other := bson.D{{Key: "insert", Value: "docs"},
+		{Key: "documents", Value: bson.A{bson.D{{Key: "x", Value: 1}}}}, {Key: "$db", Value: "test"}}
+	r := &emptyRouter{unsharded: true, searches: []command.ReadConcern{command.Local}}
+	if _, err := r.answer(t, update(false, true), other, update(false, true)); err != nil {
+		t.Fatal(err)
+	}
+	first, again := r.writes[0].(*command.Update), r.writes[len(r.writes)-1].(*command.Update)
+	if first == again || !reflect.DeepEqual(first.NewID, again.NewID) {
+		t.Errorf("the upsert had the _id %v, and its retry %v", first.NewID, again.NewID)
+	}
+}
+
+// TestDeleteNeedsItsLimit: one document or all of them, and not by default.
+func TestDeleteNeedsItsLimit(t *testing.T) {
+	unlimited := statement("delete", bson.E{Key: "deletes", Value: bson.A{
+		bson.D{{Key: "q", Value: filter}}}})
+	for _, cmd := range []bson.D{unlimited, remove(2), remove(-1)} {
+		r := &emptyRouter{}
+		answer, err := r.answer(t, cmd)
+		if !errcode.Is(err, reply.FailedToParse) || len(r.searches)+len(r.writes) > 0 {
+			t.Errorf("%v was answered with %v, %v", cmd, answer, err)
 		}
 	}
 }

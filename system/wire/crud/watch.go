@@ -32,6 +32,7 @@ type stream struct {
 	lookup bool
 	stages []bson.Raw
 	ended  bool
+	closed bool
 }
 
 // watch opens a change stream.
@@ -106,7 +107,7 @@ func (c *stream) Next(t env.Task, n int, wait time.Duration) ([]bson.Raw, bool, 
 		if err != nil {
 			return nil, false, err
 		}
-		if len(docs) > 0 || c.ended || t.Node().Mono().Add(pollEvery) > end {
+		if len(docs) > 0 || c.ended || c.closed || t.Node().Mono().Add(pollEvery) > end {
 			return docs, !c.ended, nil
 		}
 		if err := t.Sleep(pollEvery); err != nil {
@@ -133,7 +134,8 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	}
 	docs, err = pipeline.Run(c.stages, docs)
 	for _, doc := range docs {
-		if !request.Has(doc, "_id") {
+		id, _ := doc.Lookup("_id").DocumentOK()
+		if _, err := parseToken(id); err != nil {
 			return nil, errcode.New(reply.ChangeStreamFatalError,
 				"the stages took the resume token, which is the _id, out of an event: %v", doc)
 		}
@@ -141,8 +143,8 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	return docs, err
 }
 
-// Close does nothing: the router keeps only the positions of the stream, which time out.
-func (c *stream) Close(env.Task) {}
+// Close only ends the stream: the router keeps no more than its positions, which time out.
+func (c *stream) Close(env.Task) { c.closed = true }
 
 func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 	db, coll, _ := strings.Cut(c.ns, ".")

@@ -115,12 +115,7 @@ func (s *Service) insert(t env.Task, r *request.Request) (bson.D, error) {
 		req := &command.Insert{
 			NS: b.ns, Docs: []bson.Raw{doc}, Session: st, Implicit: true, Concern: b.concern,
 		}
-		w, err := s.ask(t, req)
-		if errcode.Is(err, errcode.DuplicateKey) {
-			return errcode.New(errcode.DuplicateKey,
-				"E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %v }",
-				b.ns, doc.Lookup("_id"))
-		}
+		w, err := s.insertOne(t, req, b.ns)
 		if err != nil {
 			return err
 		}
@@ -128,6 +123,23 @@ func (s *Service) insert(t env.Task, r *request.Request) (bson.D, error) {
 		b.note(w)
 		return nil
 	})
+}
+
+// insertOne inserts the one document of the request; shown is how clients know the collection.
+func (s *Service) insertOne(
+	t env.Task, req *command.Insert, shown string,
+) (*command.Written, error) {
+	doc := req.Docs[0]
+	if err := request.Fits(doc); err != nil {
+		return nil, err
+	}
+	w, err := s.ask(t, req)
+	if errcode.Is(err, errcode.DuplicateKey) {
+		return nil, errcode.New(errcode.DuplicateKey,
+			"E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %v }",
+			shown, doc.Lookup("_id"))
+	}
+	return w, err
 }
 
 // withID is the document with an _id as its first field.
@@ -194,7 +206,10 @@ func (s *Service) parseUpdate(b *bulk, i int, doc bson.Raw) (*command.Update, er
 	if u.Upsert {
 		u.Implicit, u.NewID = true, s.newID(st)
 	}
-	var err error
+	err := request.BinaryOrder(doc)
+	if err != nil {
+		return nil, err
+	}
 	if u.Filter, err = filterOf(doc, "q", b.vars); err != nil {
 		return nil, err
 	}
@@ -203,6 +218,27 @@ func (s *Service) parseUpdate(b *bulk, i int, doc bson.Raw) (*command.Update, er
 	}
 	u.Change, err = changeOf(doc, "u", request.Bool(doc, "multi", false), b.vars)
 	return u, err
+}
+
+// limited refuses deletions of which one does not say whether it is of one document or of all. It
+// does so before any is carried out.
+func limited(deletes []bson.Raw) error {
+	for i, doc := range deletes {
+		limit, err := request.Int(doc, "limit", -1)
+		if err != nil {
+			return err
+		}
+		if !request.Has(doc, "limit") {
+			return errcode.New(reply.FailedToParse,
+				"deletion %d has no limit: it is 1 for one document, 0 for all", i)
+		}
+		if limit != 0 && limit != 1 {
+			return errcode.New(reply.FailedToParse,
+				"deletion %d has the limit %v: it is 1 for one document, 0 for all",
+				i, doc.Lookup("limit"))
+		}
+	}
+	return nil
 }
 
 func (s *Service) remove(t env.Task, r *request.Request) (bson.D, error) {
@@ -214,12 +250,14 @@ func (s *Service) remove(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := limited(docs); err != nil {
+		return nil, err
+	}
 	return b.each(docs, func(i int, doc bson.Raw) error {
-		filter, err := filterOf(doc, "q", b.vars)
-		if err != nil {
+		if err := request.BinaryOrder(doc); err != nil {
 			return err
 		}
-		limit, err := request.Int(doc, "limit", 0)
+		filter, err := filterOf(doc, "q", b.vars)
 		if err != nil {
 			return err
 		}
@@ -227,7 +265,7 @@ func (s *Service) remove(t env.Task, r *request.Request) (bson.D, error) {
 			NS: b.ns, Filter: filter, Session: statement(r, i), Concern: b.concern,
 		}
 		var w *command.Written
-		if limit == 1 {
+		if limit, _ := request.Int(doc, "limit", 0); limit == 1 {
 			w, err = s.deleteOne(t, d)
 		} else {
 			w, err = s.deleteMany(t, d)

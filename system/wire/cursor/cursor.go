@@ -22,7 +22,7 @@ type Source interface {
 	// Next returns at least one and at most n documents, all of them for an n of zero; more is
 	// false when there are no others. A source that waits for documents returns none after wait.
 	Next(t env.Task, n int, wait time.Duration) (docs []bson.Raw, more bool, err error)
-	// Close releases what the source holds elsewhere.
+	// Close releases what the source holds elsewhere, and ends a wait of Next.
 	Close(t env.Task)
 }
 
@@ -34,17 +34,24 @@ type Cursor struct {
 	source Source
 	// pending are documents that were read from the source but not returned yet.
 	pending []bson.Raw
-	more    bool
-	ends    env.Time
+	// returned is the place of the last document that was returned, of a change stream.
+	returned bson.Raw
+	more     bool
+	// killed: a client wants no more of it.
+	killed bool
+	ends   env.Time
 }
 
-// Marked is a source of a change stream: Mark is the place up to which it was read.
+// Marked is a source of a change stream: Mark is the place up to which it was read. The _id of each
+// document is its own place.
 type Marked interface{ Mark() bson.Raw }
 
 // Registry are the cursors of one router.
 type Registry struct {
-	node   env.Node
-	open   map[int64]*Cursor
+	node env.Node
+	open map[int64]*Cursor
+	// taken are the cursors that requests advance.
+	taken  map[int64]*Cursor
 	queue  []deadline // in the order in which they were registered
 	opened uint64
 	idle   func() time.Duration
@@ -57,7 +64,9 @@ type deadline struct {
 
 // NewRegistry returns an empty registry; idle is how long a cursor lives without a request.
 func NewRegistry(node env.Node, idle func() time.Duration) *Registry {
-	return &Registry{node: node, open: make(map[int64]*Cursor), idle: idle}
+	return &Registry{
+		node: node, open: make(map[int64]*Cursor), taken: make(map[int64]*Cursor), idle: idle,
+	}
 }
 
 // Open is a new cursor on the source, not registered yet.
@@ -65,12 +74,17 @@ func Open(ns string, source Source) *Cursor {
 	return &Cursor{NS: ns, source: source, more: true}
 }
 
-// Mark is the place of a change stream, nil for other cursors.
+// Mark is the place of a change stream up to which its documents were returned, nil for other
+// cursors: the source may have been read further.
 func (c *Cursor) Mark() bson.Raw {
-	if m, ok := c.source.(Marked); ok {
-		return m.Mark()
+	m, ok := c.source.(Marked)
+	switch {
+	case !ok:
+		return nil
+	case len(c.pending) > 0:
+		return c.returned
 	}
-	return nil
+	return m.Mark()
 }
 
 // Batch returns the next documents, at most n, or as many as fit for an n of zero. When it fails,
@@ -93,6 +107,9 @@ func (c *Cursor) Batch(t env.Task, n int, wait time.Duration) ([]bson.Raw, error
 	}
 	batch := c.pending[:take]
 	c.pending = c.pending[take:]
+	if take > 0 {
+		c.returned, _ = batch[take-1].Lookup("_id").DocumentOK()
+	}
 	return batch, nil
 }
 
@@ -131,17 +148,38 @@ func (r *Registry) Take(id int64) (*Cursor, error) {
 		return nil, errcode.New(errcode.CursorNotFound, "cursor id %d not found", id)
 	}
 	delete(r.open, id)
+	r.taken[id] = c
 	return c, nil
 }
 
-// Return undoes Take unless the cursor is exhausted. It returns the cursor's number, or 0 for an
-// exhausted one.
-func (r *Registry) Return(id int64, c *Cursor) int64 {
+// Return undoes Take, of every cursor that was taken, unless the cursor is exhausted or was killed.
+// It returns the cursor's number, or 0 for one that is exhausted. One that was killed is closed.
+func (r *Registry) Return(t env.Task, id int64, c *Cursor) (next int64, killed bool) {
+	delete(r.taken, id)
+	if c.killed {
+		c.Close(t)
+	}
 	if c.Exhausted() {
-		return 0
+		return 0, c.killed
 	}
 	r.put(id, c)
-	return id
+	return id, false
+}
+
+// Kill closes a cursor; false when there is none. One that a request advances is closed once more
+// when that returns it, since it may have read from the source meanwhile.
+func (r *Registry) Kill(t env.Task, id int64) bool {
+	c := r.open[id]
+	if c == nil {
+		c = r.taken[id]
+	}
+	if c == nil {
+		return false
+	}
+	delete(r.open, id)
+	c.killed = true
+	c.Close(t)
+	return true
 }
 
 // expire closes the cursors that were idle too long.

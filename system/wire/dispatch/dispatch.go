@@ -105,6 +105,9 @@ func (p *Dispatcher) execute(
 	if err := supportsConcern(r); err != nil {
 		return nil, err
 	}
+	if err := request.BinaryOrder(r.Body); err != nil {
+		return nil, err
+	}
 	return do(t, r)
 }
 

@@ -33,6 +33,8 @@ const (
 	readAhead = 64 << 10
 	// maxDepth is how deep documents may be nested.
 	maxDepth = 180
+	// emptySize is how long a document without fields is: its size and the terminating zero.
+	emptySize = 4 + 1
 	// maxName is the longest name of a sequence or a collection, with its terminating zero.
 	maxName = 1 << 10
 )
@@ -209,11 +211,11 @@ func text(b []byte) (name string, rest []byte, ok bool) {
 
 // document reads one document and validates all of it.
 func document(b []byte) (doc bson.Raw, rest []byte, err error) {
-	if len(b) < 5 {
+	if len(b) < emptySize {
 		return nil, nil, malformed("a document is cut off")
 	}
 	size := int64(int32(binary.LittleEndian.Uint32(b)))
-	if size < 5 || size > int64(len(b)) {
+	if size < emptySize || size > int64(len(b)) {
 		return nil, nil, malformed("a document of %d bytes is not in the message", size)
 	}
 	doc = bson.Raw(b[:size])
@@ -230,7 +232,9 @@ func whole(doc bson.Raw, depth int) error {
 	if err != nil {
 		return malformed("%v", err)
 	}
+	size := emptySize
 	for _, e := range elements {
+		size += len(e)
 		v := e.Value()
 		switch v.Type {
 		case bson.TypeEmbeddedDocument, bson.TypeArray:
@@ -246,6 +250,10 @@ func whole(doc bson.Raw, depth int) error {
 		if err != nil {
 			return err
 		}
+	}
+	if size != len(doc) || doc[len(doc)-1] != 0 {
+		return malformed("a document of %d bytes does not end with a zero after its %d fields",
+			len(doc), len(elements))
 	}
 	return nil
 }

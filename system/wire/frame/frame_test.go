@@ -88,6 +88,34 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestUnterminated: a document at any level ends with a zero byte that belongs to no element.
+func TestUnterminated(t *testing.T) {
+	inner := document(t, bson.D{{Key: "s", Value: "text"}})
+	whole := document(t, bson.D{{Key: "a", Value: inner}, {Key: "b", Value: bson.A{inner}}})
+	for i := range whole {
+		if !bytes.HasPrefix(whole[i:], inner) {
+			continue
+		}
+		for _, what := range []struct {
+			at int
+			to byte
+		}{
+			{i + len(inner) - 1, 1},       // its end is no zero
+			{i + 4 + 1 + len("s") + 1, 6}, // its text takes the zero
+			{len(whole) - 1, 1},           // so does the document around it
+			{len(whole) - 2, 1},           // and the array
+		} {
+			b := bytes.Clone(whole)
+			b[what.at] = what.to
+			b = frame.AppendReply(nil, &frame.Message{}, 1, b)
+			if _, err := frame.Read(bytes.NewReader(b), frame.MaxMessage); !errors.Is(err,
+				frame.ErrMalformed) {
+				t.Errorf("byte %d is %d: %v", what.at, what.to, err)
+			}
+		}
+	}
+}
+
 // FuzzRead: malformed input is an error, and a message that was read can be written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add(insert(f, 0))

@@ -20,8 +20,8 @@ import (
 // The codes that only the wire protocol knows.
 const (
 	AuthenticationFailed      errcode.Code = "AuthenticationFailed"
-	BSONObjectTooLarge        errcode.Code = "BSONObjectTooLarge"
 	CommandNotSupported       errcode.Code = "CommandNotSupported"
+	CursorKilled              errcode.Code = "CursorKilled"
 	FailedToParse             errcode.Code = "FailedToParse"
 	InvalidNamespace          errcode.Code = "InvalidNamespace"
 	InvalidOptions            errcode.Code = "InvalidOptions"
@@ -42,7 +42,8 @@ var numbers = map[errcode.Code]int32{
 	errcode.Internal: 1, errcode.BadValue: 2, errcode.HostUnreachable: 6,
 	FailedToParse: 9, Unauthorized: 13, TypeMismatch: 14, ProtocolError: 17,
 	AuthenticationFailed: 18, errcode.IllegalOperation: 20, errcode.NamespaceNotFound: 26,
-	errcode.IndexNotFound: 27, errcode.CursorNotFound: 43, errcode.NamespaceExists: 48,
+	errcode.IndexNotFound: 27, errcode.ConflictingUpdateOperators: 40,
+	errcode.CursorNotFound: 43, errcode.NamespaceExists: 48, errcode.NotSingleValueField: 54,
 	MaxTimeMSExpired: 50, errcode.CommandNotFound: 59, errcode.ShardKeyNotFound: 61,
 	errcode.StaleConfig: 13388, errcode.StaleEpoch: 150, errcode.StaleDbVersion: 249,
 	errcode.WriteConcernFailed: 64, errcode.ImmutableField: 66, errcode.ShardNotFound: 70,
@@ -59,14 +60,14 @@ var numbers = map[errcode.Code]int32{
 
 	errcode.NotWritablePrimary: 10107,
 	errcode.DuplicateKey:       11000, errcode.InterruptedDueToReplStateChange: 11602,
-	errcode.Interrupted: 11601, BSONObjectTooLarge: 10334,
-	InvalidPipelineOperator: 168,
+	errcode.Interrupted: 11601, errcode.BSONObjectTooLarge: 10334,
+	InvalidPipelineOperator: 168, CursorKilled: 237,
 }
 
 // names are codes that only fail points return, besides those above.
 var names = map[int32]string{
 	7: "HostNotFound", 8: "UnknownError", 46: "LockBusy", 91: "ShutdownInProgress",
-	112: "WriteConflict", 136: "CappedPositionLost", 234: "RetryChangeStream", 237: "CursorKilled",
+	112: "WriteConflict", 136: "CappedPositionLost", 234: "RetryChangeStream",
 	9001: "SocketException", 10058: "LegacyNotPrimary", 11600: "InterruptedAtShutdown",
 	13435: "NotPrimaryNoSecondaryOk", 13436: "NotPrimaryOrSecondary", 63: "StaleShardVersion",
 	133: "FailedToSatisfyReadPreference", 391: "ReauthenticationRequired",

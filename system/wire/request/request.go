@@ -229,5 +229,27 @@ func wrongType(name, want string, got bson.RawValue) error {
 	return errcode.New(reply.TypeMismatch, "%s must be %s, not %v", name, want, got)
 }
 
+// Fits refuses a document that is larger than the server announces.
+func Fits(doc bson.Raw) error {
+	if len(doc) <= frame.MaxDocument {
+		return nil
+	}
+	return errcode.New(errcode.BSONObjectTooLarge, "a document has at most %d bytes, not %d",
+		frame.MaxDocument, len(doc))
+}
+
+// BinaryOrder refuses a collation that is not the simple one: texts are compared by their bytes.
+func BinaryOrder(doc bson.Raw) error {
+	collation, err := Document(doc, "collation")
+	if err != nil || len(collation) == 0 {
+		return err
+	}
+	if locale, _ := Text(collation, "locale", ""); locale == "simple" {
+		return nil
+	}
+	return errcode.New(reply.CommandNotSupported,
+		"the collation %v is not supported: texts are compared by their bytes", collation)
+}
+
 // Decimal is a whole number as operators write it.
 func Decimal(n int64) string { return strconv.FormatInt(n, 10) }

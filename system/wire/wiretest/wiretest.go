@@ -58,14 +58,20 @@ func Start(users *wire.Users) (c *Cluster, uri string, stop func() error, err er
 			return nil, "", nil, errors.Join(err, stop())
 		}
 		hosts = append(hosts, l.Addr().String())
-		r, served := runner{c, id}, make(chan error, 1)
+		cfg, served := c.serving(id), make(chan error, 1)
+		cfg.Users = users
 		ended = append(ended, served)
-		go func() {
-			cfg := wire.Config{Runner: r, Router: r.router, Users: users}
-			served <- wire.Serve(ctx, l, cfg)
-		}()
+		go func() { served <- wire.Serve(ctx, l, cfg) }()
 	}
 	return c, "mongodb://" + strings.Join(hosts, ","), stop, nil
+}
+
+// Config is for a server of the cluster's first router, besides the one that Start has started.
+func (c *Cluster) Config() wire.Config { return c.serving(c.inner.Topology().RouterNodes()[0]) }
+
+func (c *Cluster) serving(id env.NodeID) wire.Config {
+	r := runner{c, id}
+	return wire.Config{Runner: r, Router: r.router}
 }
 
 // runner runs tasks of one router's node.

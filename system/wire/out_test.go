@@ -1,0 +1,69 @@
+package wire_test
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// out is an aggregate command whose results become a collection.
+func out(coll string, docs ...bson.D) bson.D {
+	return bson.D{{Key: "aggregate", Value: 1}, {Key: "cursor", Value: bson.D{}},
+		{Key: "pipeline", Value: bson.A{
+			bson.D{{Key: "$documents", Value: append([]bson.D{}, docs...)}},
+			bson.D{{Key: "$out", Value: coll}}}}}
+}
+
+// wantNames compares the names of all collections, once nothing but them is there.
+func (c *simulated) wantNames(want ...string) {
+	c.Helper()
+	expected := make([]bson.D, len(want))
+	for i, name := range want {
+		expected[i] = bson.D{{Key: "name", Value: name}, {Key: "type", Value: "collection"}}
+	}
+	all := marshal(c.T, bson.D{{Key: "docs", Value: expected}}).Lookup("docs")
+	c.until("only the collections are there", func() bool {
+		return c.cluster.Ready() // a moment, in which what is left over goes
+	})
+	answer := c.answer(c.routers[0], bson.D{{Key: "listCollections", Value: 1},
+		{Key: "nameOnly", Value: true}})
+	if got := answer.Lookup("cursor", "firstBatch"); !got.Equal(all) {
+		c.Errorf("the collections are %v, not %v", got, all)
+	}
+}
+
+// TestOut: the results take the place of the collection that was there, which keeps its indexes.
+func TestOut(t *testing.T) {
+	c := simulate(t, 1)
+	for i := range 2 {
+		c.wantOK(out("results", has(i, 1), has(i+1, 1)))
+		c.wantDocs("results", has(i, 1), has(i+1, 1))
+		if i == 0 {
+			c.wantOK(bson.D{{Key: "createIndexes", Value: "results"}, {Key: "indexes", Value: bson.A{
+				bson.D{{Key: "key", Value: bson.D{{Key: "x", Value: 1}}}, {Key: "name", Value: "x_1"}},
+			}}})
+		}
+	}
+	answer := c.answer(c.routers[0], bson.D{{Key: "listIndexes", Value: "results"}})
+	if name := answer.Lookup("cursor", "firstBatch", "1", "name"); name.Type != bson.TypeString {
+		t.Errorf("the indexes are %v", answer)
+	}
+	c.wantOK(out("results"))
+	c.wantDocs("results")
+	c.wantNames("docs", "results")
+}
+
+// TestOutFails: an $out that fails leaves the collection as it was.
+func TestOutFails(t *testing.T) {
+	c := simulate(t, 1)
+	const duplicate, sharded = 11000, 28769
+	c.wantOK(out("results", has(1, 1)))
+	c.wantCode(duplicate, out("results", has(2, 2), has(2, 3)))
+	c.wantDocs("results", has(1, 1))
+	c.wantNames("docs", "results")
+
+	c.wantOK(bson.D{{Key: "insert", Value: "docs"}, {Key: "documents", Value: []bson.D{has(1, 1)}}})
+	c.wantCode(sharded, out("docs", has(2, 2)))
+	c.wantDocs("docs", has(1, 1))
+	c.wantNames("docs", "results")
+}
