@@ -22,7 +22,8 @@ func (s *Service) configureCollectionBalancing(
 		func(own env.Task, table *catalog.Table) error {
 			if req.NS == configsvr.Sessions && req.Defragment != nil && *req.Defragment {
 				return errcode.New(errcode.IllegalOperation,
-					"%s is not defragmented: it is to have a number of chunks", req.NS)
+					"%s cannot be defragmented: the balancer keeps it split into "+
+						"minNumChunksForSessionsCollection chunks", req.NS)
 			}
 			old := table.Collection().Balancing
 			if as := withBalancing(old, req); as != old {

@@ -15,9 +15,9 @@ import (
 // adopt has the operation take over the unsharded collection of that name, if there is one, from
 // the primary shard of the database: its identity, and its documents where they are. All shards
 // block the namespace, so that no primary of the database moves while it has the collection. What
-// was found is on record before anything follows from it; that there is nothing, which has no
-// record, a primary answers for that leads: one that was deposed might ask the wrong shard. Once
-// the collection is in the catalog, a shard has no more than what is left of another.
+// was found is on record before anything follows from it. That nothing was found leaves no record,
+// so it counts only with proof that this primary leads: a deposed one might ask the wrong shard.
+// Once the collection is in the catalog, a shard can only have the remains of another one.
 func (s *Server) adopt(t env.Task, op *ddlOperation) error {
 	if op.Home != "" || op.Code != "" || s.entered(op) {
 		return nil

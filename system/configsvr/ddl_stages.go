@@ -29,8 +29,8 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 // leaves the catalog while all shards block it, and its data after that: a node that refreshes
 // then finds nothing, and no shard holds what the catalog does not know. It enters the catalog
 // while all shards block it, too: one that took the namespace for free would go on to answer that.
-// What a shard blocks moves nowhere: a recipient would wait for the end of an operation that, begun
-// again by another primary, waits for the end of the migration.
+// Migrations are allowed again only when no shard blocks the collection any more: a recipient would
+// wait for the operation, which, begun again by another primary, would wait for the migration.
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
 		participantStage(command.ParticipantBlock), (*Server).adopt,

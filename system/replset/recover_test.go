@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -67,5 +68,46 @@ func TestSnapshotOfTheSameState(t *testing.T) {
 	})
 	if !done || c.world.Err() != nil {
 		t.Error(c.world.Err())
+	}
+}
+
+// TestLogBeforeSnapshot: after a restart a member still tells of the part of its log that lies
+// before its snapshot, as a reader of changes asks for it.
+func TestLogBeforeSnapshot(t *testing.T) {
+	const kept = 5
+	c := newCluster(1, sim.Options{Seed: 1})
+	c.settings.LogRetention = 20
+	c.start()
+	defer c.world.Close()
+	c.elect()
+	for i := range int64(10) {
+		if _, err := c.write("s.0", command.Majority, put(i, "v")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	since := func() (entries int, complete bool) {
+		m := c.members["s.0"]
+		first, _ := m.log.at(m.log.base.Index + 1)
+		complete = m.Since(first.entry.TS-1, func(*oplog.Entry) bool {
+			entries++
+			return true
+		})
+		return entries, complete
+	}
+	c.do("s.0", func(run env.Task, m *Member) {
+		c.settings.LogRetention = kept
+		m.takeSnapshot(run)
+	})
+	c.settings.LogRetention = 20
+	before, _ := since()
+	c.world.Crash("s.0")
+	delete(c.members, "s.0")
+	c.world.Restart("s.0")
+	c.run(time.Minute, func() bool { return c.members["s.0"] != nil })
+	if c.members["s.0"] == nil {
+		t.Fatal(c.world.Err())
+	}
+	if after, complete := since(); before < kept || after < kept || !complete {
+		t.Errorf("%d entries before the restart, %d after it, complete: %v", before, after, complete)
 	}
 }

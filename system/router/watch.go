@@ -89,7 +89,14 @@ func (r *Router) tell(t env.Task, s *changeStream, size int) *command.ChangeBatc
 func (r *Router) openStream(
 	t env.Task, e *retryBudget, req *command.Watch,
 ) (*Table, *changeStream, error) {
-	table, err := e.watched(t, req)
+	read := func() (*Table, error) { return e.known.get(t) }
+	table, err := e.judged(read, func(table *Table) error {
+		if req.Unsharded || !table.Collection().Unsharded {
+			return nil
+		}
+		return errcode.New(errcode.NamespaceNotFound,
+			"there is no sharded collection %s to watch", req.NS)
+	})
 	if err != nil {
 		return table, nil, err
 	}
@@ -116,23 +123,6 @@ func (r *Router) openStream(
 		tail.opens = &opens
 	}
 	return table, s, s.begin(t, now)
-}
-
-// watched is the table by which a stream is opened. That there is no sharded collection says one
-// that is read for it: no shard would refuse an old one.
-func (e *retryBudget) watched(t env.Task, req *command.Watch) (table *Table, err error) {
-	for attempt := 0; ; attempt++ {
-		table, err = e.known.get(t)
-		if err != nil || req.Unsharded || !table.Collection().Unsharded {
-			return table, err
-		}
-		if attempt > 0 {
-			break
-		}
-		e.known.invalidate(table)
-	}
-	return table, errcode.New(errcode.NamespaceNotFound,
-		"there is no sharded collection %s to watch", req.NS)
 }
 
 // begin opens the tails, and those of the receivers they name. The stream has begun when everything

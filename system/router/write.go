@@ -157,17 +157,35 @@ func (r *Router) attempt(
 	return table, written, err
 }
 
-// route finds the shard that has the statement's document. A statement that does not fix the shard
-// key is refused by a table that is read for it: no shard would refuse an old one.
+// route finds the shard that has the statement's document.
 func (r *Router) route(
 	t env.Task, e *retryBudget, st *writeStatement,
 ) (table *Table, owner string, err error) {
-	for attempt := 0; ; attempt++ {
-		if table, err = r.tableFor(t, e, st); err != nil {
-			return nil, "", notSentError(err)
+	read := func() (*Table, error) {
+		table, err := r.tableFor(t, e, st)
+		if err != nil {
+			return nil, notSentError(err)
 		}
-		if owner, err = st.owner(table); err == nil || attempt > 0 {
-			return table, owner, err
+		return table, nil
+	}
+	table, err = e.judged(read, func(table *Table) (err error) {
+		owner, err = st.owner(table)
+		return err
+	})
+	return table, owner, err
+}
+
+// judged reads the table by which a request is carried out, or refused here. A refusal rests on a
+// table that was read for the request: no shard is asked that would find an old one out of date.
+func (e *retryBudget) judged(
+	read func() (*Table, error), judge func(*Table) error,
+) (table *Table, err error) {
+	for attempt := 0; ; attempt++ {
+		if table, err = read(); err != nil {
+			return nil, err
+		}
+		if err = judge(table); err == nil || attempt > 0 {
+			return table, err
 		}
 		e.known.invalidate(table)
 	}

@@ -9,17 +9,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// TestWholeShardedCollection has a driver index, rename and drop a sharded collection that is on
-// both shards: each command is answered, and has its effect.
-func TestWholeShardedCollection(t *testing.T) {
-	client, ctx := connect(t, nil)
-	db := client.Database("app")
-	run := func(cmd bson.D) {
+// administrator runs commands on the database admin, which must succeed.
+func administrator(t *testing.T, ctx context.Context, client *mongo.Client) func(bson.D) {
+	return func(cmd bson.D) {
 		t.Helper()
 		if err := client.Database("admin").RunCommand(ctx, cmd).Err(); err != nil {
 			t.Fatalf("%v: %v", cmd, err)
 		}
 	}
+}
+
+// TestWholeShardedCollection has a driver index, rename and drop a sharded collection that is on
+// both shards: each command is answered, and has its effect.
+func TestWholeShardedCollection(t *testing.T) {
+	client, ctx := connect(t, nil)
+	db := client.Database("app")
+	run := administrator(t, ctx, client)
 	run(bson.D{{Key: "enableSharding", Value: "app"}})
 	shardOverBoth(run, "app.docs")
 	insert(t, ctx, db.Collection("docs"), 10, 60)
@@ -97,12 +102,7 @@ func TestShardWithoutEnabling(t *testing.T) {
 func TestRenameOverSharded(t *testing.T) {
 	client, ctx := connect(t, nil)
 	db := client.Database("app")
-	run := func(cmd bson.D) {
-		t.Helper()
-		if err := client.Database("admin").RunCommand(ctx, cmd).Err(); err != nil {
-			t.Fatalf("%v: %v", cmd, err)
-		}
-	}
+	run := administrator(t, ctx, client)
 	run(bson.D{{Key: "enableSharding", Value: "app"}})
 	shardOverBoth(run, "app.new")
 	shardOverBoth(run, "app.old")
