@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Judge compares what a round has chosen, in order, with what it has to choose, and says what is
@@ -167,13 +168,19 @@ func (r *Round) Request(choice Choice, single bool, settings *Round, chunkBytes 
 func Asking(waitForDelete, forced bool, throttle string, chunkBytes int64) string {
 	text := fmt.Sprintf("balancer chunkBytes=%d throttle=%s", chunkBytes, throttle)
 	if waitForDelete {
-		text += " waitForDelete"
+		text += waits
 	}
 	if forced {
 		text += " forceJumbo=balancer"
 	}
 	return text
 }
+
+// waits is how a request says that it includes the deletion of what has moved.
+const waits = " waitForDelete"
+
+// Waits says whether a request, as Asking writes it, includes the deletion.
+func Waits(asking string) bool { return strings.Contains(asking, waits) }
 
 func (o options) text(show func(string) string) string {
 	if len(o.any) == 0 {

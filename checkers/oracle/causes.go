@@ -51,6 +51,8 @@ type Limits struct {
 	Migration time.Duration
 	// History is for how long the config server remembers at least where a chunk was.
 	History time.Duration
+	// Deletion is how long the range deleter waits before it begins.
+	Deletion time.Duration
 }
 
 // Limit says what the limits are at the moment; without it, nothing is held against what is closed

@@ -182,6 +182,7 @@ func New(key func(string) string) *Oracle {
 		services:     map[string]*service{},
 		awaited: awaited{
 			map[string]sweep{}, map[string][]toldDone{}, map[string]bool{}, map[string]int{},
+			map[string]bool{}, map[string]readyAt{},
 		},
 		verdicts: map[string]*verdict.Verdict{},
 		show:     key,

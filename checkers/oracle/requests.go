@@ -35,8 +35,66 @@ func (c *chosen) expect(states []*balance.Round, single bool) {
 	c.asking = slices.Compact(c.asking)
 }
 
+// delays says whether nobody waits for the deletion of what a request of the balancer moves.
+func (c *chosen) delays() bool {
+	return len(c.asking) > 0 && !slices.ContainsFunc(c.asking, balance.Waits)
+}
+
+// Wish is what an operator asks for who has a range moved.
+type Wish struct {
+	// Name is the request's, NS the collection and To the shard that is to get it.
+	Name, NS, To string
+	// Min and Max bound the range, an empty one as the donor decides. With Find it is the chunk
+	// that has the key instead.
+	Min, Max, Find string
+	// Asking is what else the request says, and Waits that it includes the deletion.
+	Asking string
+	Waits  bool
+}
+
+// MovesRange is called when an operator has a range moved.
+func (o *Oracle) MovesRange(w Wish) {
+	o.splits.wished[w.NS] = append(o.splits.wished[w.NS], w.Min, w.Max)
+	o.awaited.delayed[w.Name] = !w.Waits
+	o.rounds.wishes[w.Name] = w
+}
+
+// judgeWish judges that a donor was asked for what an operator has asked for: a part of the range,
+// if that is one of several chunks.
+func (r *rounds) judgeWish(e *trace.Event, w Wish) {
+	lo, hi := w.Min, w.Max
+	if w.Find != "" {
+		lo, hi = e.Min, e.Max // which hold it
+	}
+	within := lo <= e.Min && (hi == "" || e.Max != "" && e.Max <= hi) &&
+		(w.Find == "" || e.Min <= w.Find && w.Find < e.Max)
+	if within && e.NS == w.NS && e.Peer == w.To && e.Asking() == w.Asking {
+		return
+	}
+	r.report(policyRule, verdict.Violation{
+		Signature: notAsRequested,
+		NS:        e.NS,
+		Broke: fmt.Sprintf("%s was asked to move %s of %s to %s, with %q",
+			e.Node, r.span(e.Min, e.Max), e.NS, e.Peer, e.Asking()),
+		Because: []string{fmt.Sprintf("an operator has requested %s of %s to %s, with %q",
+			r.wished(w), w.NS, w.To, w.Asking)},
+	})
+}
+
+// wished is the range of a wish, for people.
+func (r *rounds) wished(w Wish) string {
+	if w.Find != "" {
+		return "the chunk of " + r.show(w.Find)
+	}
+	return r.span(w.Min, w.Max)
+}
+
 // judgeAsked judges what a donor was asked for.
 func (r *rounds) judgeAsked(e *trace.Event) {
+	if w, operator := r.wishes[e.Request()]; operator {
+		r.judgeWish(e, w)
+		return
+	}
 	c, known := r.chosen[e.Request()]
 	if !known {
 		return // of a deposed primary

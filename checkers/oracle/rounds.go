@@ -18,20 +18,23 @@ var policyRule = verdict.Checker{
 		"else and nothing less, and donors are asked for just that, as operators have set.",
 	Signatures: verdict.Meanings{
 		notOfPolicy: "a round chose what the policy does not have, or left undone what it demands",
+		notAsRequested: "a donor was asked for another migration than an operator requested, " +
+			"or in another way",
 		notAsChosen: "a donor was asked for another migration than was chosen, or in another way " +
 			"than operators have set",
 	},
 }
 
 var _ = declare(102, policyRule, func(o *Oracle) hooks {
-	o.rounds = &rounds{Oracle: o, chosen: map[string]chosen{}}
+	o.rounds = &rounds{Oracle: o, chosen: map[string]chosen{}, wishes: map[string]Wish{}}
 	return hooks{event: o.rounds.judge}
 })
 
 // The signatures of what a round does wrong.
 const (
-	notOfPolicy verdict.Signature = "not-of-the-policy"
-	notAsChosen verdict.Signature = "not-as-chosen"
+	notOfPolicy    verdict.Signature = "not-of-the-policy"
+	notAsChosen    verdict.Signature = "not-as-chosen"
+	notAsRequested verdict.Signature = "not-as-requested"
 )
 
 // Views says how the oracle gets to know what a member of the config server has on disk of all that
@@ -50,7 +53,9 @@ type rounds struct {
 	// switched on.
 	off bool
 	// chosen are all requests by name, and underWay those of the term that have not ended.
-	chosen   map[string]chosen
+	chosen map[string]chosen
+	// wishes are the requests of operators.
+	wishes   map[string]Wish
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
 	queued []queued
@@ -276,6 +281,7 @@ func (r *rounds) choose(e *trace.Event) {
 	states = slices.DeleteFunc(states, func(s *balance.Round) bool { return s == nil })
 	c.expect(states, of == 0)
 	r.chosen[e.Request()] = c
+	r.awaited.delayed[e.Request()] = c.delays()
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
 

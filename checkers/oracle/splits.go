@@ -186,11 +186,6 @@ func (s *splits) judgeAsked(e *trace.Event) {
 	s.wrong(e, nil, "no boundary of zones is there, and no answer says so")
 }
 
-// MovesRange is called when an operator has a range moved.
-func (o *Oracle) MovesRange(ns, lo, hi string) {
-	o.splits.wished[ns] = append(o.splits.wished[ns], lo, hi)
-}
-
 // ordered says whether the chunk is to be cut like that: for zones, because it was too big, or for
 // a range that is to move.
 func (s *splits) ordered(e *trace.Event) bool {

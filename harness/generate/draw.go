@@ -97,6 +97,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	combineFaults(d, s, p)
 	sendOnce(s, d, size)
 	batchWrites(d.Fork(0x84), s)
+	putElsewhere(d.Fork(0x94), s)
 	return s
 }
 
@@ -133,6 +134,7 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)
 	keepSilent(d.Fork(0x91), s, p)
+	crashRouters(d.Fork(0x93), s, p)
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.

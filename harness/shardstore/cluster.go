@@ -123,6 +123,7 @@ func (c *cluster) limits() oracle.Limits {
 		least.Cursor = min(least.Cursor, other.Cursor)
 		least.Migration = min(least.Migration, other.Migration)
 		least.History = min(least.History, other.History)
+		least.Deletion = min(least.Deletion, other.Deletion)
 	}
 	return least
 }
@@ -157,8 +158,9 @@ func (c *cluster) limitsOf(s *settings.Settings) oracle.Limits {
 		history = max(history, s.HistoryWindow, s.TransactionLifetime)
 	}
 	return oracle.Limits{
-		History: history,
-		Cursor:  s.CursorTimeout,
+		History:  history,
+		Cursor:   s.CursorTimeout,
+		Deletion: s.OrphanCleanupDelay,
 		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,
 			s.CommandTimeout),
 	}

@@ -35,7 +35,7 @@ type movements struct {
 func (m movements) MoveRange(what scenario.Migration) []target.Step {
 	req := moveRange(what)
 	return oneStep(func(t env.Task) error {
-		m.oracle.MovesRange(req.NS, string(req.Min), string(req.Max))
+		m.oracle.MovesRange(wishOf(&req))
 		answered := m.oracle.Asked(factOf(&req))
 		deleted := func(bool) {}
 		if req.WaitDelete {

@@ -3,9 +3,9 @@ package shardstore
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -13,21 +13,39 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// witnessRequest tells what a donor was asked for by the balancer.
+// witnessRequest tells what a donor was asked for.
 func witnessRequest(n env.Node, body env.Message) {
-	req, moves := body.(*command.ShardsvrMoveRange)
-	if !moves || !strings.HasPrefix(req.MigrationOf, "balancer/") {
-		return
+	if req, moves := body.(*command.ShardsvrMoveRange); moves {
+		n.Emit(trace.MoveAskedEvent{
+			Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max),
+			Request: req.MigrationOf, Asking: optionsOf(req),
+		}.Event())
 	}
-	asking := balance.Asking(req.WaitDelete, req.ForceJumbo == command.ForceBalancer,
-		throttleText(req.Throttle), req.ChunkBytes)
-	if !req.Balancer {
-		asking = "operator " + asking
+}
+
+// optionsOf is what a request of a donor says beside what is to move.
+func optionsOf(r *command.ShardsvrMoveRange) string {
+	text := balance.Asking(r.WaitDelete, r.ForceJumbo == command.ForceBalancer,
+		throttleText(r.Throttle), r.ChunkBytes)
+	if r.ForceJumbo == command.ForceManual {
+		text += " forceJumbo=manual"
 	}
-	n.Emit(trace.MoveAskedEvent{
-		Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max),
-		Request: req.MigrationOf, Asking: asking,
-	}.Event())
+	if !r.Balancer {
+		text = "operator " + text
+	}
+	return text
+}
+
+// wishOf is what an operator's request asks for.
+func wishOf(r *command.MoveRange) oracle.Wish {
+	return oracle.Wish{
+		Name: r.Name, NS: r.NS, To: r.To,
+		Min: string(r.Min), Max: string(r.Max), Find: string(r.Find), Waits: r.WaitDelete,
+		Asking: optionsOf(&command.ShardsvrMoveRange{
+			WaitDelete: r.WaitDelete, ForceJumbo: r.ForceJumbo, Throttle: r.Throttle,
+			ChunkBytes: r.ChunkBytes, Balancer: r.Balancer,
+		}),
+	}
 }
 
 // throttleText is a write concern as the oracles compare it.

@@ -1,0 +1,180 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// awaited is the memory of who waits for deletions.
+type awaited struct {
+	// sweeps are the deletions of 4.2, which no shard has on record, by migration.
+	sweeps map[string]sweep
+	// told are the answers of a shard that nothing is deleted in a range of a collection, by shard
+	// and collection.
+	told map[string][]toldDone
+	// passed are the requests to move a range that the config server has passed on to a donor,
+	// requests how often each has arrived there.
+	passed   map[string]bool
+	requests map[string]int
+	// delayed are the requests to move a range of which nobody waits for the deletion, ready is
+	// when a shard could begin with one, by migration and shard.
+	delayed map[string]bool
+	ready   map[string]readyAt
+}
+
+// toldDone is the step of an answer, and when the question arrived.
+type toldDone struct {
+	step    uint64
+	arrived int64
+}
+
+// sweep is a deletion that a primary carries out in its term; it ends with that.
+type sweep struct {
+	node string
+	term uint64
+	step uint64
+	at   int64
+}
+
+// follow keeps up with the deletions of primaries that have none on record.
+func (a *awaited) follow(o *Oracle, e *trace.Event) {
+	switch set := o.world.Set(e.Shard); {
+	case e.Kind == trace.Answered && e.Asked() == "AwaitRangeDeletion" && e.Code() == "":
+		at := shardOfNode(e.Node) + " " + e.NS
+		a.told[at] = append(a.told[at], toldDone{e.Step, e.Arrived()})
+	case e.Kind != trace.RangeDeletion || e.Orphans() >= 0 || set.Leader != e.Node:
+	case e.DeletionState().Terminal():
+		delete(a.sweeps, e.Migration())
+	case e.DeletionState() == trace.DeletionReady && o.move(e.Migration()).from == e.Shard:
+		a.sweeps[e.Migration()] = sweep{e.Node, set.Term, e.Step, e.At}
+	}
+}
+
+// AwaitsDeletion is called when a client has a range moved to a shard, and wants an answer only
+// when the donor has deleted what it had of it; and what it returns when the answer has come, with
+// whether the range has moved. Of several migrations that have brought it since then, or when some
+// of it was there already, nobody knows which one the answer is about. The one that has may have
+// begun before, for somebody else who did not want to wait.
+func (o *Oracle) AwaitsDeletion(name, ns, lo, hi, to string) (answered func(moved bool)) {
+	asked, at := o.step, o.causes.now
+	there := slices.ContainsFunc(
+		slices.Concat(o.world.Latest(ns), o.world.Table(ns)), func(c trace.Chunk) bool {
+			return c.Shard == to && c.Min < hi && lo < c.Max
+		})
+	return func(moved bool) {
+		if !moved || there || o.drops[ns] >= asked {
+			return
+		}
+		var since []*move
+		//shardproof:allow map they are counted
+		for _, m := range o.moves {
+			if m.ns == ns && m.to == to && m.committed > asked && m.min < hi && lo < m.max {
+				since = append(since, m)
+			}
+		}
+		passed := o.awaited.passed[name] && o.awaited.requests[name] <= 1 &&
+			o.causes.stable(model.Config, at)
+		if len(since) == 1 && (passed || o.remembersDonor(since[0])) {
+			o.judgeAwaited(since[0], asked)
+		}
+	}
+}
+
+// PassesOn is called when the config server asks a donor for what a client has requested.
+func (o *Oracle) PassesOn(request string) { o.awaited.passed[request] = true }
+
+// Requests is called when a client's request to move a range arrives at the config server: a
+// repeated one, or a copy, may be answered by the catalog although the first was passed on.
+func (o *Oracle) Requests(request string) { o.awaited.requests[request]++ }
+
+// remembersDonor says whether the config server can still know from which shard the range came: a
+// request that finds it moved already waits for the shards that the history names, and 4.2 drops
+// even the last placement from that (protocol 3.3).
+func (o *Oracle) remembersDonor(m *move) bool {
+	names := func(p trace.Placement) bool { return p.Shard == m.from }
+	return !slices.ContainsFunc(o.world.Table(m.ns), func(c trace.Chunk) bool {
+		return c.Min < m.max && m.min < c.Max && !slices.ContainsFunc(c.History, names)
+	})
+}
+
+func (o *Oracle) judgeAwaited(m *move, asked uint64) {
+	because := ""
+	switch {
+	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from):
+		because = fmt.Sprintf("the donor %s still has the deletion of the range on record", m.from)
+	case o.sweeps(m, asked):
+		because = fmt.Sprintf("the donor %s began to delete the range at step %d, and has not "+
+			"finished", m.from, o.awaited.sweeps[m.id].step)
+	default:
+		return
+	}
+	o.report(deletionRule, verdict.Violation{
+		Signature: cleanedTooEarly,
+		NS:        m.ns,
+		Broke: fmt.Sprintf("the request to move %s to %s, with waitForDelete, was answered",
+			o.span(m.min, m.max), m.to),
+		Because: []string{because, fmt.Sprintf("the client sent the request after step %d", asked)},
+	}, asked)
+}
+
+// sweeps says whether the donor is deleting what it gave away. One that had not begun yet when it
+// was asked, and then said that it deletes nothing there, has been asked too early: nobody may know
+// of the deletion then but the one who asked for the migration (4.2).
+func (o *Oracle) sweeps(m *move, asked uint64) bool {
+	w, set := o.awaited.sweeps[m.id], o.world.Set(m.from)
+	if w.step == 0 || w.node != set.Leader || w.term != set.Term || m.life != o.lives[m.ns] {
+		return false
+	}
+	return !slices.ContainsFunc(o.awaited.told[m.from+" "+m.ns], func(t toldDone) bool {
+		return t.step > asked && t.arrived < w.at
+	})
+}
+
+// deletedSoon is the signature of a deletion that has not waited as long as operators have set:
+// whoever reads on a secondary goes by metadata from before the migration for that long (protocol
+// 10.3).
+const deletedSoon verdict.Signature = "deleted-too-soon"
+
+// readyAt is when a deletion became ready on its shard for the first time.
+type readyAt struct {
+	step uint64
+	at   int64
+}
+
+// followReady notes when a deletion could begin for the first time.
+func (a *awaited) followReady(e *trace.Event) {
+	at := e.Migration() + " " + e.Shard
+	if _, known := a.ready[at]; !known && e.DeletionState() == trace.DeletionReady {
+		a.ready[at] = readyAt{e.Step, e.At}
+	}
+}
+
+// judgeDelay judges the first document of a range that the range deleter of a donor deletes, unless
+// somebody waits for that. In 4.2 a range that is about to come back is deleted at once, too.
+func (o *Oracle) judgeDelay(e *trace.Event) {
+	m, at := o.moves[e.For()], e.For()+" "+e.Shard
+	ready := o.awaited.ready[at]
+	o.awaited.ready[at] = readyAt{} // the rest follows at once
+	if m == nil || m.from != e.Shard || ready.step == 0 || !o.awaited.delayed[m.request] ||
+		o.limits == nil || o.machine == nil || o.machine.Protocol() != migrationmodel.V80 {
+		return
+	}
+	waited, least := time.Duration(e.At-ready.at), o.limits().Deletion
+	if int64(waited) < slack(least) {
+		o.report(deletionRule, verdict.Violation{
+			Signature: deletedSoon,
+			NS:        e.NS,
+			Key:       o.show(e.Key),
+			Broke: fmt.Sprintf("%s began to delete %s for %s %v after the range was given away",
+				e.Node, o.span(m.min, m.max), m.id, waited),
+			Because: []string{fmt.Sprintf("operators have set that %v pass at least, and nobody "+
+				"waits for the deletion", least)},
+		}, ready.step)
+	}
+}

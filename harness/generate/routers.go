@@ -1,0 +1,30 @@
+package generate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// routerCrashShare is how many percent of the seeds with faults of several kinds lose routers.
+const routerCrashShare = 12
+
+// crashRouters has routers crash, at some time or as shards execute what they have asked for. What
+// they leave behind is for servers to end: cursors, transactions, commits half sent.
+func crashRouters(own keyed.Source, s *scenario.Scenario, p Profile) {
+	if p.size.faults == 0 || p.one || !own.Chance("routers", routerCrashShare) {
+		return
+	}
+	for i := range 1 + own.IntN("how many", 3) {
+		each := own.Fork(uint64(i))
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID:     len(s.Faults) + 1,
+			Kind:   "crash",
+			Target: fmt.Sprintf("router.%d", each.IntN("router", s.Topology.Routers)),
+			When:   scenario.Trigger{At: time.Duration(each.IntN("at", int(p.size.span)))},
+			For:    time.Duration(20+each.IntN("down", 400)) * time.Millisecond,
+		})
+	}
+}
