@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -50,6 +51,44 @@ func TestOptionsOfASingleRequest(t *testing.T) {
 		}.Event())
 		t.Run(fmt.Sprintf("%s, limit %d", c.asked, c.limit), func(t *testing.T) {
 			expectOf(t, s.o, policyRule, c.signature)
+		})
+	}
+}
+
+// TestWishes: a donor is asked for what an operator has requested, or for a part of it, with the
+// same options.
+func TestWishes(t *testing.T) {
+	const asking = "operator balancer chunkBytes=0 throttle="
+	wish := Wish{Name: "7", NS: "test.docs", To: "b", Min: "c", Max: "m", Asking: asking}
+	open, found := wish, wish
+	open.Max = ""
+	found.Min, found.Max, found.Find = "", "", "f"
+	for name, c := range map[string]struct {
+		wish      Wish
+		e         trace.MoveAskedEvent
+		signature verdict.Signature
+	}{
+		"the range":         {wish, trace.MoveAskedEvent{Min: "c", Max: "m"}, ""},
+		"a part":            {wish, trace.MoveAskedEvent{Min: "d", Max: "f"}, ""},
+		"more":              {wish, trace.MoveAskedEvent{Min: "b", Max: "m"}, notAsRequested},
+		"an end left open":  {wish, trace.MoveAskedEvent{Min: "c"}, notAsRequested},
+		"to another":        {wish, trace.MoveAskedEvent{Min: "c", Max: "m", Peer: "c"}, notAsRequested},
+		"in another way":    {wish, trace.MoveAskedEvent{Min: "c", Max: "m", Asking: "x"}, notAsRequested},
+		"left to the donor": {open, trace.MoveAskedEvent{Min: "c"}, ""},
+		"another beginning": {open, trace.MoveAskedEvent{Min: "a"}, notAsRequested},
+		"the chunk":         {found, trace.MoveAskedEvent{Min: "d", Max: "h"}, ""},
+		"another chunk":     {found, trace.MoveAskedEvent{Min: "g", Max: "h"}, notAsRequested},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := New(nil)
+			o.Views(func(string) *balance.Round { return uneven() })
+			o.MovesRange(c.wish)
+			c.e.NS, c.e.Request = "test.docs", "7"
+			c.e.Peer, c.e.Asking = cmp.Or(c.e.Peer, "b"), cmp.Or(c.e.Asking, asking)
+			e := c.e.Event()
+			e.Node = "a.0"
+			o.Observe(e)
+			expectOf(t, o, policyRule, c.signature)
 		})
 	}
 }
