@@ -177,10 +177,17 @@ func (op *ddlOperation) existing() []ddlOperation {
 }
 
 // joinMigrations waits until no shard takes part in a migration of the collection. Those that start
-// later find that they are not allowed.
+// later find that they are not allowed. A donor of 4.2 ends without its recipient, which may have
+// begun after it was asked itself: when no donor is left, all are asked once more.
 func (s *Server) joinMigrations(t env.Task, op *ddlOperation) error {
-	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin,
-		&command.JoinMigrations{NS: op.NS})
+	join := func() error {
+		return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin,
+			&command.JoinMigrations{NS: op.NS})
+	}
+	if err := join(); err != nil || s.profile.CoordinatesMigrations() {
+		return err
+	}
+	return join()
 }
 
 // refreshShards has every shard notice the versions that setAllow has raised.

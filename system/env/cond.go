@@ -29,7 +29,8 @@ func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	return err
 }
 
-// WaitFor waits until ready returns true.
+// WaitFor waits until ready returns true. A task that was interrupted after it was woken, and before
+// it ran, gets the error and not what it has waited for: nobody would give that back.
 func (c *Cond) WaitFor(t Task, timeout time.Duration, ready func() bool) error {
 	until := t.Node().Mono().Add(timeout)
 	for !ready() {
@@ -39,10 +40,12 @@ func (c *Cond) WaitFor(t Task, timeout time.Duration, ready func() bool) error {
 				left = 1
 			}
 		}
-		if err := c.Wait(t, left); err != nil {
-			if ready() && t.Err() == nil {
-				return nil
-			}
+		err, doomed := c.Wait(t, left), t.Err()
+		if doomed != nil && err == nil {
+			c.Signal() // it belongs to the next
+			err = doomed
+		}
+		if err != nil && (doomed != nil || !ready()) {
 			return err
 		}
 	}

@@ -162,15 +162,27 @@ func (s *Service) asksInTime(session string) error {
 	return err
 }
 
+// leadsDonor fails unless this is the primary, with a donor whose recipient may still begin. In 4.2
+// a later primary knows nothing of the migration and fences no recipient, so that a deposed one
+// must not answer for it.
+func (s *Service) leadsDonor(t env.Task, session string) error {
+	if err := s.member.NeedPrimary(); err != nil {
+		return err
+	}
+	if !s.profile.CoordinatesMigrations() {
+		if err := s.member.Confirm(t); err != nil {
+			return err
+		}
+	}
+	return s.asksInTime(session)
+}
+
 // collectionOptions is what a recipient asks for first. To one that was asked to begin long ago, by
 // a message that was late, nobody would say what to do with what it would leave behind.
 func (s *Service) collectionOptions(
-	_ env.Task, _ env.NodeID, req *command.CollectionOptions,
+	t env.Task, _ env.NodeID, req *command.CollectionOptions,
 ) (*command.CollectionOptionsReply, error) {
-	if err := s.member.NeedPrimary(); err != nil {
-		return nil, err
-	}
-	if err := s.asksInTime(req.Session); err != nil {
+	if err := s.leadsDonor(t, req.Session); err != nil {
 		return nil, err
 	}
 	options, ok := s.member.Store().Options(req.NS)

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rangedel"
 )
@@ -24,9 +25,25 @@ func (r *recipientMigration) prepare42(t env.Task) error {
 			if err := r.s.awaitRecovered(t); err != nil {
 				return err
 			}
-			return r.s.shard.Collection(r.start.NS).Refresh(t)
+			if err := r.s.shard.Collection(r.start.NS).Refresh(t); err != nil {
+				return err
+			}
+			return r.sameCollection()
 		}},
 		step{failpoint.RecipientCreate, r.createCollection})
+}
+
+// sameCollection fails when the name means another collection by now, or none that is sharded:
+// what its shards have of it is not the migration's to replace.
+func (r *recipientMigration) sameCollection() error {
+	if md := r.s.shard.Collection(r.start.NS).Metadata(); md != nil {
+		c := md.Table.Collection()
+		if !c.Unsharded && c.UUID == r.start.UUID {
+			return nil
+		}
+	}
+	return errcode.New(errcode.StaleEpoch, "%s is not the sharded collection %s any more",
+		r.start.NS, r.start.UUID)
 }
 
 // notePending is step 2: nothing but this migration touches the range from now on, and nothing is
@@ -43,12 +60,17 @@ func (r *recipientMigration) notePending(t env.Task) error {
 }
 
 // conclude42 is the last step: with the history of sessions everything is here, and the donor may
-// be informed.
+// be informed. That a majority has what this primary has received is not enough: a later primary
+// may be deleting it, for another start of the same migration that a message has brought late. It
+// can begin that only before the donor blocks writes.
 func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
 	}
 	if err := r.at(t, failpoint.RecipientDone, 0); err != nil {
+		return err
+	}
+	if err := r.s.member.Confirm(t); err != nil {
 		return err
 	}
 	if err := r.live(); err != nil {

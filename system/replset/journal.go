@@ -205,6 +205,9 @@ func (m *Member) takeSnapshot(t env.Task) {
 		// asks again.
 		return
 	}
+	if term, err := m.stable.Term(at.Index); err != nil || term != at.Term {
+		return // the entry that replaces what the disk has there is on its way to it
+	}
 	data := m.image(at)
 	m.check(m.node.Disk().Replace(t, snapshotFile, data))
 	_ = t.Point(failpoint.ReplicaBetweenSnapshotAndLog, env.Note{})

@@ -65,7 +65,7 @@ func (l Lead) Await(t env.Task, wc command.WriteConcern) error {
 // AwaitMajority is Await for a majority, with proof of the leadership as Member.AwaitMajority has
 // it.
 func (l Lead) AwaitMajority(t env.Task) error {
-	if l.m.committed.Index < l.m.Applied().Index || l.Err() != nil {
+	if l.Err() != nil {
 		return l.Await(t, command.Majority)
 	}
 	return l.m.Confirm(t)

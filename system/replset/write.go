@@ -124,15 +124,18 @@ func (m *Member) Await(t env.Task, at oplog.Time, wc command.WriteConcern) error
 }
 
 // AwaitMajority waits until everything applied so far is committed, as step-up work must before it
-// acts on what it reads (protocol 9.2), and as an answer must that rests on it. Where that is so
-// already, as nothing had to be written, it waits for proof that this is the primary still: what a
-// deposed one has read may have been undone since. Errors are those of Await and Confirm.
+// acts on what it reads (protocol 9.2), and as an answer must that rests on it; and for proof that
+// this is the primary still: what a deposed one has read may have been undone since. That an entry
+// is committed which was written before the call proves nothing, as the acknowledgement may be from
+// before another primary was elected. Errors are those of Confirm, but errcode.PrimarySteppedDown
+// where what the caller has written may last or not.
 func (m *Member) AwaitMajority(t env.Task) error {
-	at := m.Applied()
-	if m.committed.Index >= at.Index {
-		return m.Confirm(t)
+	if at := m.Applied(); !m.leading && m.committed.Index < at.Index {
+		return errcode.New(errcode.PrimarySteppedDown,
+			"%s no longer leads replica set %s, and a majority may lack entry %s",
+			m.cfg.Self, m.cfg.Name, at)
 	}
-	return m.Await(t, at, command.Majority)
+	return m.Confirm(t)
 }
 
 // holds answers whether the entry at a place is on enough members.

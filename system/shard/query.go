@@ -197,6 +197,10 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 	p, ok := m.Store().Pattern(q.c.ns, index)
 	now, exists := q.c.pattern()
 	switch {
+	case q.renamedSince():
+		// The catalog has had the name for longer than the shard: it was still blocked then.
+		return p, false, errcode.New(errcode.SnapshotTooOld,
+			"shard %s has got collection %s by a rename after that time", q.server.name, q.c.ns)
 	case !q.c.unsharded():
 	case !ok && exists && now.Unsharded, ok && !p.Unsharded, !ok && q.shardedSince(),
 		q.server.copiedLater(q.c.ns, index):
@@ -213,6 +217,18 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 func (q *cursorQuery) shardedSince() (was bool) {
 	q.server.cfg.Member.Since(q.at, func(e *oplog.Entry) bool {
 		was = WasSharded(q.c.ns, e)
+		return !was
+	})
+	return was
+}
+
+// renamedSince reports whether a collection has got the name since the time of the query. A rename
+// enters the catalog first, with its time, and shards give the name one after the other.
+func (q *cursorQuery) renamedSince() (was bool) {
+	q.server.cfg.Member.Since(q.at, func(e *oplog.Entry) bool {
+		was = slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+			return op.Kind == oplog.Rename && op.ID == q.c.ns
+		})
 		return !was
 	})
 	return was
