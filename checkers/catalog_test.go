@@ -4,14 +4,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/tenures"
+	"github.com/shardproof/shardproof/checkers/waits"
 )
 
 // TestCatalog: every checker has a name of its own, a promise, and says what its signatures mean.
 func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range slices.Concat(Catalog(), endstate.Catalog(), oracle.Catalog()) {
+	for _, c := range slices.Concat(
+		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
+		waits.Catalog(),
+	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)
 		}

@@ -26,7 +26,6 @@ var unsent = map[string]string{
 	"command.AuditReply.OutstandingTasks": leftover,
 	"command.CommitMergeAllChunks":        rare,
 	"command.ShardsvrMergeAllChunks":      rare,
-	"command.CreateUnsharded.Options":     ofDrivers,
 	"command.CreateUnsharded.Exclusive":   ofDrivers,
 	"command.FindAndModify.Sort":          ofDrivers,
 	"command.FindAndModify.NewID":         ofDrivers,
@@ -48,7 +47,6 @@ var unsent = map[string]string{
 	"command.UnshardedList":               ofDrivers,
 	"command.Update.Sort":                 ofDrivers,
 	"command.Update.NewID":                ofDrivers,
-	"command.WriteConcern.Timeout":        ofDrivers,
 }
 
 // Why something is not sent.

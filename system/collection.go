@@ -28,8 +28,16 @@ type Collection struct {
 	// Shards, which are all shards when there are none.
 	Bounds []key.Key
 	Shards []string
+	// Options are what whoever made it has chosen, none for nothing. They mean nothing to the store,
+	// which keeps them.
+	Options bson.Raw
 	// Docs exist at the start. Each has an _id and the shard key.
 	Docs []bson.Raw
+}
+
+// UUID is that under which a cluster begins with the collection.
+func (c *Collection) UUID() string {
+	return configsvr.NewCollection(c.NS, c.Key, firstClusterTime).UUID
 }
 
 // bootstrapState is what the members of each replica set write when they find themselves empty: the
@@ -102,7 +110,7 @@ func (f *bootstrapState) add(top Topology, c *Collection) error {
 		return err
 	}
 	for _, name := range table.Shards() {
-		f.shards[name] = append(f.shards[name], createOp(coll.NS, coll.UUID, coll.Key))
+		f.shards[name] = append(f.shards[name], c.create(coll.UUID, coll.Key))
 	}
 	for _, doc := range c.Docs {
 		if err := f.insert(table, doc); err != nil {
@@ -124,8 +132,7 @@ func (f *bootstrapState) addUnsharded(top Topology, c *Collection) error {
 	) {
 		f.config = append(f.config, op)
 	}
-	uuid := configsvr.NewCollection(c.NS, catalog.Unsharded, firstClusterTime).UUID
-	f.shards[d.Primary] = append(f.shards[d.Primary], createOp(c.NS, uuid, catalog.Unsharded))
+	f.shards[d.Primary] = append(f.shards[d.Primary], c.create(c.UUID(), catalog.Unsharded))
 	table, err := d.Table(c.NS)
 	if err != nil {
 		return err
@@ -156,14 +163,13 @@ func (f *bootstrapState) insert(table *catalog.Table, doc bson.Raw) error {
 	return nil
 }
 
-// createOp makes a collection on a shard.
-func createOp(ns, uuid string, pattern key.Pattern) oplog.Op {
-	return oplog.Op{
-		Kind:  oplog.Create,
-		NS:    ns,
-		Doc:   store.EncodeOptions(uuid, pattern),
-		Actor: uint8(trace.System),
+// create makes the collection on a shard.
+func (c *Collection) create(uuid string, pattern key.Pattern) oplog.Op {
+	options := store.EncodeOptions(uuid, pattern)
+	if len(c.Options) > 0 {
+		options = store.WithOptions(options, c.Options)
 	}
+	return oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: options, Actor: uint8(trace.System)}
 }
 
 // bootstrapper watches a member and, when it becomes primary of an empty replica set, writes the

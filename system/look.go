@@ -131,6 +131,14 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	return nil
 }
 
+// Counters are the counters of a running member of a shard; nil while it is down or recovering.
+func (c *Cluster) Counters(id env.NodeID) *command.ShardingStatisticsReply {
+	if server := c.shards[id]; server != nil && c.Member(id) != nil {
+		return server.Counters()
+	}
+	return nil
+}
+
 // Leaving reports whether a member goes by its shard's consent to leave the cluster.
 func (c *Cluster) Leaving(id env.NodeID) bool {
 	server := c.shards[id]

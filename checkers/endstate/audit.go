@@ -33,6 +33,11 @@ type Audit struct {
 	// they make and drop, empty when there is no other.
 	Whole []histories.Op
 	Index string
+	// Described are the descriptions that an index of a name may have, as far as that is known.
+	Described map[string][]string
+	// Options are those that were asked for when a collection was made, by its UUID, as far as that
+	// is known.
+	Options map[string]string
 	// Show turns an encoded key into text for people; nil shows its bytes.
 	Show func(key string) string `json:"-"`
 }
@@ -65,8 +70,10 @@ type Member struct {
 	Leftovers []string
 	// UUID is the incarnation that the member has data of, empty for none; Indexes are those
 	// besides the shard key's.
-	UUID     string
-	Indexes  []string
+	UUID    string
+	Indexes []string
+	// Options are those of the collection that the member has data of, empty for none.
+	Options  string
 	Sections []string
 	Cursors  int
 }

@@ -37,6 +37,7 @@ var Convergence = verdict.Checker{
 		collectionGone: "an owner does not have the collection",
 		indexMissing:   "an owner lacks an index that was created",
 		indexKept:      "an owner has an index that was dropped",
+		optionsDiffer:  "a member has a collection with other options than it was made with",
 	},
 }
 
@@ -67,6 +68,8 @@ func (a *Audit) Check() verdict.Verdict {
 		a.checkMember(&v, &a.Members[i])
 	}
 	a.checkIncarnations(&v)
+	a.checkOptions(&v)
+	a.checkDescribed(&v)
 	a.checkFinal(&v)
 	return v
 }

@@ -18,6 +18,7 @@ const (
 	collectionGone verdict.Signature = "collection-missing-on-owner"
 	indexMissing   verdict.Signature = "index-missing"
 	indexKept      verdict.Signature = "index-not-dropped"
+	optionsDiffer  verdict.Signature = "options-mismatch"
 )
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
@@ -59,6 +60,44 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 				m.Node, strings.Join(m.Indexes, ", "), a.NS),
 				fmt.Sprintf("%s has {%s}, and both own chunks of it",
 					first.Node, strings.Join(first.Indexes, ", ")))
+		}
+	}
+}
+
+// checkOptions: of one incarnation every member has the same options, whether it owns any of it or
+// not, and those that were asked for.
+func (a *Audit) checkOptions(v *verdict.Verdict) {
+	first := map[string]*Member{}
+	for i := range a.Members {
+		m := &a.Members[i]
+		if m.Unreachable || m.UUID == "" {
+			continue
+		}
+		asked, known := a.Options[m.UUID]
+		other := first[m.UUID]
+		switch {
+		case known && m.Options != asked:
+			a.add(v, optionsDiffer, "", fmt.Sprintf("%s has %s with the options %q", m.Node, m.UUID,
+				m.Options), fmt.Sprintf("it was made with %q", asked))
+		case other == nil:
+			first[m.UUID] = m
+		case other.Options != m.Options:
+			a.add(v, optionsDiffer, "", fmt.Sprintf("%s has %s with the options %q", m.Node, m.UUID,
+				m.Options), fmt.Sprintf("%s has it with %q", other.Node, other.Options))
+		}
+	}
+}
+
+// checkDescribed: every index is as one who made it has described it.
+func (a *Audit) checkDescribed(v *verdict.Verdict) {
+	for i := range a.Members {
+		m := &a.Members[i]
+		for _, index := range m.Indexes {
+			name, is, _ := strings.Cut(index, " ")
+			if may, known := a.Described[name]; known && !slices.Contains(may, is) {
+				a.add(v, indexesDiffer, "", fmt.Sprintf("%s has index %s of %s as %s", m.Node, name,
+					a.NS, is), fmt.Sprintf("it was made as %q", may))
+			}
 		}
 	}
 }

@@ -23,6 +23,35 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 			last.Documents, last.Owned, last.Known = nil, nil, false
 		}, ""},
 		"owner without it": {func(a *Audit) { a.Members[1].UUID = "" }, collectionGone},
+		"options as asked for": {func(a *Audit) {
+			a.Options = map[string]string{a.UUID: "o"}
+			for i := range a.Members {
+				a.Members[i].Options = "o"
+			}
+		}, ""},
+		"options lost by all": {
+			func(a *Audit) { a.Options = map[string]string{a.UUID: "o"} }, optionsDiffer,
+		},
+		"options lost by one": {func(a *Audit) {
+			for i := range a.Members[1:] {
+				a.Members[i].Options = "o"
+			}
+		}, optionsDiffer},
+		"options of another incarnation": {
+			func(a *Audit) { a.Options = map[string]string{"u9": "o"} }, "",
+		},
+		"index as described": {func(a *Audit) {
+			a.Described = map[string][]string{"v_1": {"{a}", "{b}"}}
+			for i := range a.Members {
+				a.Members[i].Indexes = []string{"v_1 {b}"}
+			}
+		}, ""},
+		"index described otherwise": {func(a *Audit) {
+			a.Described = map[string][]string{"v_1": {"{a}", "{b}"}}
+			for i := range a.Members {
+				a.Members[i].Indexes = []string{"v_1 {c}"}
+			}
+		}, indexesDiffer},
 		"index is missing": {func(a *Audit) { a.Members[2].Indexes = nil }, indexesDiffer},
 		"index is another": {
 			func(a *Audit) { a.Members[2].Indexes = []string{"v_1 {}"} }, indexesDiffer,

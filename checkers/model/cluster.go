@@ -143,6 +143,32 @@ func (c *Cluster) Assigned(ns, lo, hi string) bool {
 	})
 }
 
+// Overlaps says whether a range of a zone shares keys with a range, other than exactly that range
+// of that zone.
+func (c *Cluster) Overlaps(ns, lo, hi, zone string) bool {
+	return slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool {
+		return z.min < hi && lo < z.max && z != (zoneRange{lo, hi, zone})
+	})
+}
+
+// HasRanges says whether a range of a collection is of the zone.
+func (c *Cluster) HasRanges(zone string) bool {
+	//shardproof:allow map whether there is one does not depend on the order
+	for _, ranges := range c.zones {
+		if slices.ContainsFunc(ranges, func(z zoneRange) bool { return z.name == zone }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stays says whether a shard of the zone, or any for none, does not drain, other than but.
+func (c *Cluster) Stays(zone, but string) bool {
+	return slices.ContainsFunc(c.Shards(), func(name string) bool {
+		return name != but && !c.Draining(name) && c.InZone(name, zone)
+	})
+}
+
 // LostZone is a range that was of a zone under a former name of the collection and is not under
 // the new one; an empty zone for none.
 func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, zone string) {
@@ -162,9 +188,7 @@ func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, z
 func (c *Cluster) Homeless() string {
 	for _, ns := range slices.Sorted(maps.Keys(c.zones)) {
 		for _, z := range c.zones[ns] {
-			if !slices.ContainsFunc(c.Shards(), func(name string) bool {
-				return !c.Draining(name) && c.InZone(name, z.name)
-			}) {
+			if !c.Stays(z.name, "") {
 				return z.name
 			}
 		}

@@ -22,6 +22,14 @@ func (t Table) ChunkOf(key string) trace.Chunk {
 	return trace.Chunk{}
 }
 
+// KnownAt says whether the history of every chunk reaches back to a time.
+func (t Table) KnownAt(at uint64) bool {
+	return !slices.ContainsFunc(t, func(c trace.Chunk) bool {
+		return !slices.ContainsFunc(c.History,
+			func(p trace.Placement) bool { return p.ValidAfter <= at })
+	})
+}
+
 // With is the table after chunks were written: they replace what they overlap.
 func (t Table) With(written []trace.Chunk) Table {
 	next := make(Table, 0, len(t)+len(written))

@@ -2,9 +2,13 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/changelog"
+	"github.com/shardproof/shardproof/checkers/grounds"
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -23,9 +27,15 @@ var acknowledgedRule = verdict.Checker{
 
 var _ = declare(115, acknowledgedRule, func(o *Oracle) hooks {
 	return hooks{
-		event:        o.lookAtWritten,
-		commit:       func(*model.Write) { o.lookAtAsked() },
-		administered: func(*trace.Event) { o.lookAtAsked() },
+		event: o.lookAtWritten,
+		commit: func(w *model.Write) {
+			o.lookAtAsked()
+			o.past.Written(o.world, w.NS, o.causes.now)
+		},
+		administered: func(*trace.Event) {
+			o.lookAtAsked()
+			o.past.Administered(o.world, o.causes.now)
+		},
 	}
 })
 
@@ -127,6 +137,70 @@ func (o *Oracle) lookAtAsked() {
 func (o *Oracle) lookAtWritten(e *trace.Event) {
 	if e.Kind == trace.EntryChanged {
 		o.lookAtAsked()
+	}
+}
+
+// Refusal is a request that a node has refused, why, and when the request came first.
+type Refusal struct {
+	Node, Request, NS, Why string
+	Since                  int64
+}
+
+// Refused judges that a member of the config server, which answers by what a majority has, refuses
+// a request only on grounds that the catalog gave at some moment since the request came first.
+// Nothing is judged when something has happened to the member that might have it fail.
+func (o *Oracle) Refused(r Refusal, g *grounds.Ground) {
+	if !o.past.Held(o.world, g, r.Since) {
+		o.RefusedIdly(r, fmt.Sprintf("the cause would have to be that %s, and no majority of the "+
+			"config server had that in the last %v", g.Wants, elapsed(o.causes.now-r.Since)))
+	}
+}
+
+// RefusedIdly reports a refusal without a cause, because of what is known; nothing when that is
+// empty, or something has happened to the node meanwhile.
+func (o *Oracle) RefusedIdly(r Refusal, because string) {
+	if because == "" || !o.causes.of(r.Node).quiet(r.Since) {
+		return
+	}
+	o.report(causeRule, verdict.Violation{
+		Signature: refusedIdly, NS: r.NS,
+		Broke:   fmt.Sprintf("%s refuses %s with %s", r.Node, r.Request, r.Why),
+		Because: []string{because},
+	})
+}
+
+// RefusedOwners judges that a shard refuses a read of a time only when it knows a table whose
+// history does not reach back so far: one of the incarnation, in which it has the version that the
+// read came with.
+func (o *Oracle) RefusedOwners(r Refusal, version trace.Chunk, shard string, at uint64) {
+	o.judgeOwners(r, at, func(p *placement) bool {
+		return p.epoch == version.Epoch && p.majors[shard] == version.Major
+	})
+}
+
+// RefusedRouting judges that a router refuses to read from a time on only when there has been a
+// table whose history does not reach back so far, or a shard has refused what it was asked.
+func (o *Oracle) RefusedRouting(r Refusal, asks string, from uint64) {
+	if o.causes.of(r.Node).handed[asks] < r.Since {
+		o.judgeOwners(r, from, func(*placement) bool { return true })
+	}
+}
+
+func (o *Oracle) judgeOwners(r Refusal, at uint64, known func(*placement) bool) {
+	tables := 0
+	for i := range o.causes.placements[r.NS] {
+		p := &o.causes.placements[r.NS][i]
+		if !known(p) {
+			continue
+		}
+		if !p.table.KnownAt(at) {
+			return
+		}
+		tables++
+	}
+	if tables > 0 {
+		o.RefusedIdly(r, fmt.Sprintf("the owner of every chunk of %s at %d is in the history of all "+
+			"%d tables that it may go by", r.NS, at, tables))
 	}
 }
 
@@ -249,4 +323,58 @@ func Renamed(from, to string) *Fact {
 	return &Fact{What: from + " is called " + to, NS: to, holds: func(o *Oracle) bool {
 		return o.world.Sharded(to) && !o.world.Sharded(from)
 	}}
+}
+
+// changelogRule is changelog (protocol 2.1, 5).
+var changelogRule = verdict.Checker{
+	Name: "changelog",
+	Promise: "What the config server keeps for operators to read (config.changelog, " +
+		"config.actionlog) is what shards and the balancer have recorded, and what has happened.",
+	Signatures: verdict.Meanings{
+		changelog.Missing: "an entry is missing that was acknowledged, or that had to be there",
+		changelog.Untrue:  "an entry about a migration says what has not happened",
+		changelog.Unasked: "there are entries that nobody has asked for, or too many",
+	},
+}
+
+var _ = declare(122, changelogRule, func(*Oracle) hooks { return hooks{} })
+
+// ChangeAsked is called when a request arrives to add an entry to the changelog, ChangeAnswered
+// when it is acknowledged.
+func (o *Oracle) ChangeAsked(e changelog.Entry) { o.changes.Asked(e) }
+
+// ChangeAnswered see ChangeAsked.
+func (o *Oracle) ChangeAnswered(e changelog.Entry) { o.changes.Answered(e, o.step) }
+
+// Changelog judges what the primary of the config server has at the end: the entries of the
+// changelog, and the numbers of those of the action log, which may have so many.
+func (o *Oracle) Changelog(entries []changelog.Entry, actions []int64, most int) {
+	broken := o.changes.Judge(entries, slices.Sorted(maps.Keys(o.moves)), o.outcome)
+	for _, v := range append(broken, changelog.Actions(actions, most)...) {
+		o.report(changelogRule, v)
+	}
+}
+
+// outcome is what has become of a migration, nil when it is unknown.
+func (o *Oracle) outcome(id string) *changelog.Move {
+	m := o.moves[id]
+	if m == nil || m.from == "" {
+		return nil
+	}
+	return &changelog.Move{
+		NS: m.ns, From: m.from, To: m.to, Min: m.min, Max: m.max,
+		Cloned: m.cloning != 0, Committed: m.committed != 0 || o.committedFor(m),
+		Over: m.completed && o.awaited.delayed[m.request] && o.machine != nil &&
+			o.machine.Protocol() == migrationmodel.V80,
+	}
+}
+
+// committedFor says whether a migration was committed by the late commit of another one of the same
+// range to the same shard: a donor of 4.2 goes by where the range is (protocol 4, H-21).
+func (o *Oracle) committedFor(m *move) bool {
+	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool {
+		late := o.moves[u.id]
+		return late != nil && late.ns == m.ns && late.to == m.to && late.min <= m.min &&
+			m.max <= late.max
+	})
 }

@@ -3,6 +3,8 @@ package oracle
 import (
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/grounds"
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -132,6 +134,72 @@ func TestRecorded(t *testing.T) {
 			o := observe(t, three)
 			c.play(o)
 			expectSignature(t, o, c.signature)
+		})
+	}
+}
+
+// A refusal needs a ground that the catalog gave while it was asked for, unless something has
+// happened to the server that refuses.
+func TestRefused(t *testing.T) {
+	const ns = "test.docs"
+	for name, c := range map[string]struct {
+		ground    *grounds.Ground
+		hit       bool
+		signature verdict.Signature
+	}{
+		"a ground that is there": {grounds.NotSharded("test.more"), false, ""},
+		"no ground":              {grounds.NotSharded(ns), false, refusedIdly},
+		"after a fault":          {grounds.NotSharded(ns), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, three+"\nshard config.0 1 2 a added\nmajority config.0 1 2")
+			since := o.causes.now + 1
+			if c.hit {
+				o.causes.of("config.0").faulted = since
+			}
+			o.Refused(Refusal{"config.0", "DropCollection", ns, "NamespaceNotFound", since}, c.ground)
+			expectSignature(t, o, c.signature)
+		})
+	}
+}
+
+// A time is too long ago for a table that may have been gone by, or it is not: of a shard's version,
+// of any for a router, unless a shard has said so.
+func TestRefusedTimes(t *testing.T) {
+	const ns, at = "test.docs", 50
+	table := func(major uint32, after uint64) placement {
+		return placement{epoch: "one", majors: map[string]uint32{"a": major}, table: model.Table{
+			{Min: "", Max: "z", History: []trace.Placement{{ValidAfter: after, Shard: "a"}}},
+		}}
+	}
+	for name, c := range map[string]struct {
+		tables    []placement
+		passed    bool
+		ofShard   verdict.Signature
+		ofRouting verdict.Signature
+	}{
+		"nothing is known":       {nil, false, "", ""},
+		"it is known":            {[]placement{table(1, at)}, false, refusedIdly, refusedIdly},
+		"it is too long ago":     {[]placement{table(1, at+1)}, false, "", ""},
+		"by another table":       {[]placement{table(1, at), table(2, at+1)}, false, refusedIdly, ""},
+		"a shard has refused it": {[]placement{table(1, at)}, true, refusedIdly, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, routing := range []bool{false, true} {
+				o := observe(t, three)
+				r := Refusal{"a.0", "Find", ns, "StaleChunkHistory", o.causes.now + 1}
+				o.causes.placements[ns] = c.tables
+				if c.passed {
+					o.causes.of(r.Node).handed["Find"] = r.Since
+				}
+				if routing {
+					o.RefusedRouting(r, "Find", at)
+					expectSignature(t, o, c.ofRouting)
+					continue
+				}
+				o.RefusedOwners(r, trace.Chunk{Epoch: "one", Major: 1}, "a", at)
+				expectSignature(t, o, c.ofShard)
+			}
 		})
 	}
 }

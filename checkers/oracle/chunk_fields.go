@@ -46,11 +46,12 @@ const (
 )
 
 // fields is the memory of fieldsRule: collections that were dropped, as a rename writes the drop
-// first, and the step at which operators last changed something about the cluster.
+// first, and the states of the cluster, the oldest first.
 type fields struct {
 	*Oracle
-	gone    map[string]lastLife
-	changed uint64
+	gone     map[string]lastLife
+	clusters []clusterSince
+	elected  uint64 // the step of the last event if the config server elected a leader, or 0
 }
 
 // lastLife is a table as it was when its collection was dropped, at which step and when.
@@ -60,10 +61,37 @@ type lastLife struct {
 	at    int64
 }
 
+// clusterSince is the cluster as the config server's leader had it from a step on.
+type clusterSince struct {
+	step uint64
+	*model.Cluster
+}
+
+// clustersFrom are the states that the leader has had from a step on; none if another one was
+// elected since, who may have had others.
+func (f *fields) clustersFrom(step uint64) []clusterSince {
+	if f.elections[model.Config] > step {
+		return nil
+	}
+	first := 0
+	for i := range f.clusters {
+		if f.clusters[i].step <= step {
+			first = i
+		}
+	}
+	return f.clusters[first:]
+}
+
 // judge looks at collections; a database has no chunks of its own.
 func (f *fields) judge(e *trace.Event) {
-	if e.Kind == trace.ClusterChanged {
-		f.changed = e.Step
+	if f.elected != 0 { // what the new leader has may be an older state
+		f.clusters, f.elected = []clusterSince{{f.elected, f.world.LatestCluster()}}, 0
+	}
+	if e.Kind == trace.Elected && e.Shard == model.Config {
+		f.elected = e.Step
+	}
+	if e.Kind == trace.ClusterChanged && f.world.Set(e.Shard).Leads(e) {
+		f.clusters = append(f.clusters, clusterSince{e.Step, f.world.LatestCluster().With(e)})
 	}
 	if e.Kind != trace.CatalogWritten || !strings.Contains(e.NS, ".") ||
 		!f.world.Set(e.Shard).Leads(e) {

@@ -197,6 +197,7 @@ func TestMadeAgain(t *testing.T) {
 			"shard config.0 1 1 b added\nshard config.0 1 1 c added\n"
 		drains = "shard config.0 1 2 b draining\n"
 		zone   = "zone config.0 1 2 g m hot\nshard config.0 1 2 c zones hot\n"
+		twice  = "zone config.0 1 2 m t hot\nshard config.0 1 2 a zones hot\n"
 		drop   = "table 1 3 drop\n"
 		again  = "table 1 5 shardCollection "
 	)
@@ -226,6 +227,34 @@ func TestMadeAgain(t *testing.T) {
 			Placed, zone + drop + again + "-..g=a@1|0 g..m=b@1|1 m..+=b@1|2", wrongBounds,
 		},
 		"across zones": {Placed, zone + drop + again + "-..m=a@1|0 m..+=b@1|1", wrongBounds},
+		"by zones that came later": {
+			Placed, drop + zone + again + "-..g=a@1|0 g..m=c@1|1 m..+=b@1|2", "",
+		},
+		"before zones came": {Placed, drop + zone + again + "-..+=b@1|0", ""},
+		"neither before zones came nor after": {
+			Placed, drop + zone + again + "-..g=a@1|0 g..m=b@1|1 m..+=b@1|2", wrongBounds,
+		},
+		"under another leader": {
+			Placed, drop + zone + "elected config.1 2 0 1:0\n" +
+				"table 2 5 shardCollection -..g=a@1|0 g..m=b@1|1 m..+=b@1|2", "",
+		},
+		"a zone's shards in turn": {
+			Placed, zone + twice + drop + again +
+				"-..g=a@1|0 g..m=a@1|1 m..t=c@1|2 t..+=b@1|3", "",
+		},
+		"one of a zone's shards": {
+			Placed, zone + twice + drop + again +
+				"-..g=a@1|0 g..m=a@1|1 m..t=a@1|2 t..+=b@1|3", wrongBounds,
+		},
+		"a range of two": {
+			Placed, zone + twice + drop + again + "-..g=a@1|0 g..t=a@1|1 t..+=b@1|2", wrongBounds,
+		},
+		"a gap in two": {
+			Placed, zone + drop + again + "-..c=a@1|0 c..g=b@1|1 g..m=c@1|2 m..+=c@1|3", wrongBounds,
+		},
+		"gaps on one shard": {
+			Placed, zone + drop + again + "-..g=a@1|0 g..m=c@1|1 m..+=a@1|2", wrongBounds,
+		},
 		"two on each": {
 			PlacedByHash, drains + drop + again + "-..c=a@1|0 c..g=a@1|1 g..m=c@1|2 m..+=c@1|3", "",
 		},

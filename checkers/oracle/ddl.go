@@ -245,8 +245,8 @@ func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
 func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
 
 // takers are the shards that take chunks, by name.
-func (f *fields) takers() (names []string) {
-	if c := f.world.LatestCluster(); c.Knows() {
+func takers(c *model.Cluster) (names []string) {
+	if c.Knows() {
 		names = slices.DeleteFunc(c.Shards(), c.Draining)
 	}
 	return names
@@ -265,40 +265,51 @@ func (f *fields) settled(ns string) bool {
 	return f.causes.written[databaseOf(ns)] < f.gone[ns].at
 }
 
+// flaw is what is wrong with the first chunks of a collection.
+type flaw struct{ broke, because string }
+
 // judgeLayout: the first chunks are where they were asked for. What is left to the config server it
-// decides between the drop and the write; nothing is known of it if operators have changed the
-// cluster meanwhile.
+// decides between the drop and the write, by one of the states of the cluster that it has had
+// meanwhile.
 func (f *fields) judgeLayout(w *model.Write) {
 	l, known := f.layouts[w.NS]
 	gone, again := f.gone[w.NS]
+	var found *flaw
 	switch {
 	case !known:
 	case !again || l.Again == AsBegun:
-		f.judgeDealt(w, l.Bounds, l.Shards)
-	case f.changed > gone.step:
-	case l.Again == Dealt:
-		f.judgeDealt(w, l.Bounds, f.takers())
+		found = f.flawDealt(w, l.Bounds, l.Shards)
 	default:
-		f.judgePlaced(w, f.takers(), &l)
+		for _, c := range f.clustersFrom(gone.step) {
+			if found = f.flawPlaced(w, c.Cluster, &l); found == nil {
+				return
+			}
+		}
+	}
+	if found != nil {
+		f.wrong(w, wrongBounds, found.broke, found.because)
 	}
 }
 
-func (f *fields) judgeDealt(w *model.Write, bounds, shards []string) {
+func (f *fields) flawDealt(w *model.Write, bounds, shards []string) *flaw {
 	if len(shards) == 0 {
-		return
+		return nil
 	}
 	if len(w.Chunks) != len(bounds)+1 {
-		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
-			fmt.Sprintf("%d were asked for", len(bounds)+1))
-		return
+		return &flaw{fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
+			fmt.Sprintf("%d were asked for", len(bounds)+1)}
 	}
 	for i := range w.Chunks {
 		c, shard := &w.Chunks[i], shards[i%len(shards)]
 		if c.Shard != shard || i < len(bounds) && c.Max != bounds[i] {
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				fmt.Sprintf("chunk %d was asked for on %s", i, shard))
+			return f.on(c, fmt.Sprintf("chunk %d was asked for on %s", i, shard))
 		}
 	}
+	return nil
+}
+
+func (f *fields) on(c *trace.Chunk, because string) *flaw {
+	return &flaw{fmt.Sprintf("%s is on %s", f.name(c), c.Shard), because}
 }
 
 // onEach is how many chunks each shard that takes chunks gets of a collection that is placed by
@@ -310,38 +321,61 @@ func (l *Layout) onEach(takers int) int {
 	return (l.Chunks + takers - 1) / takers
 }
 
-// judgePlaced: a chunk for each zone's range and each gap, of equal size for hashes and as many on
-// each shard, and else one, on the database's primary shard if that takes chunks.
-func (f *fields) judgePlaced(w *model.Write, takers []string, l *Layout) {
-	cluster, home := f.world.LatestCluster(), f.home(w.NS)
-	chunks, each, hashed := 1, 1, l.Again == PlacedByHash
-	if zoned := cluster.Zoned(w.NS); !zoned && hashed {
-		each = l.onEach(len(takers))
-		chunks = each * len(takers)
-	} else if zoned {
-		chunks, each = len(w.Chunks), 0
+// flawPlaced: bounds that were given are dealt to all that take chunks, and zones decide before
+// hashes do. Everything else is one chunk, on the database's primary shard if that takes chunks.
+func (f *fields) flawPlaced(w *model.Write, cluster *model.Cluster, l *Layout) *flaw {
+	all, home := takers(cluster), f.home(w.NS)
+	chunks, each := 1, 1
+	switch {
+	case l.Again == Dealt:
+		return f.flawDealt(w, l.Bounds, all)
+	case cluster.Zoned(w.NS):
+		return f.flawZoned(w, cluster, all)
+	case l.Again == PlacedByHash:
+		each = l.onEach(len(all))
+		chunks = each * len(all)
 	}
 	if len(w.Chunks) != chunks {
-		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
-			fmt.Sprintf("it has no zones, and %d shards take chunks", len(takers)))
-		return
+		return &flaw{fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
+			fmt.Sprintf("it has no zones, and %d shards take chunks", len(all))}
 	}
 	for i := range w.Chunks {
 		c := &w.Chunks[i]
 		switch {
-		case !slices.Contains(takers, c.Shard):
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				fmt.Sprintf("only %v take chunks", takers))
-		case each == 0 && (cluster.Crosses(w.NS, c.Min, c.Max) ||
-			!cluster.InZone(c.Shard, cluster.Zone(w.NS, c.Min, c.Max))):
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				"it is of another zone, or of more than one")
-		case each == 1 && !hashed && c.Shard != home && f.settled(w.NS) && slices.Contains(takers, home):
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				"the database is on "+home)
-		case each > 0 && hashed && c.Shard != takers[i/each]:
-			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
-				fmt.Sprintf("each shard in turn gets %d chunks", each))
+		case !slices.Contains(all, c.Shard):
+			return f.on(c, fmt.Sprintf("only %v take chunks", all))
+		case l.Again == PlacedByHash && c.Shard != all[i/each]:
+			return f.on(c, fmt.Sprintf("each shard in turn gets %d chunks", each))
+		case l.Again == Placed && c.Shard != home && f.settled(w.NS) && slices.Contains(all, home):
+			return f.on(c, "the database is on "+home)
 		}
 	}
+	return nil
+}
+
+// flawZoned: each range of a zone is a chunk, and each gap between them. The shards of a zone take
+// its ranges in turn, and all shards the gaps.
+func (f *fields) flawZoned(w *model.Write, cluster *model.Cluster, all []string) *flaw {
+	turn := map[string]int{}
+	for i := range w.Chunks {
+		c := &w.Chunks[i]
+		zone := cluster.Zone(w.NS, c.Min, c.Max)
+		members := slices.DeleteFunc(slices.Clone(all), func(shard string) bool {
+			return !cluster.InZone(shard, zone)
+		})
+		gap := zone == "" && i > 0 && cluster.Zone(w.NS, w.Chunks[i-1].Min, c.Min) == ""
+		switch {
+		case zone == "" && cluster.Crosses(w.NS, c.Min, c.Max):
+			return f.on(c, "it is of another zone, or of more than one")
+		case gap || zone != "" && !cluster.Assigned(w.NS, c.Min, c.Max):
+			return f.on(c, "each range of a zone, and each gap, is one chunk")
+		case len(members) == 0:
+			return f.on(c, fmt.Sprintf("no shard of zone %q takes chunks", zone))
+		case c.Shard != members[turn[zone]%len(members)]:
+			return f.on(c, fmt.Sprintf("it is number %d of zone %q, whose shards are %v",
+				turn[zone]+1, zone, members))
+		}
+		turn[zone]++
+	}
+	return nil
 }

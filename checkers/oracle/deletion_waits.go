@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -176,5 +177,70 @@ func (o *Oracle) judgeDelay(e *trace.Event) {
 			Because: []string{fmt.Sprintf("operators have set that %v pass at least, and nobody "+
 				"waits for the deletion", least)},
 		}, ready.step)
+	}
+}
+
+// batchRule is batches (protocol 6.2, 10.3, 16).
+var batchRule = verdict.Checker{
+	Name: "batches",
+	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, nor " +
+		"with shorter pauses. A member deletes one range after the other, and a clone has each " +
+		"document once.",
+	Signatures: verdict.Meanings{
+		batches.TooLarge:    "a batch is larger than operators have ever set",
+		batches.TooSoon:     "the range deleter paused for less than operators have ever set",
+		batches.Together:    "a member deleted two ranges at the same time",
+		batches.HandedTwice: "a donor has handed over a document twice in one clone",
+	},
+}
+
+var _ = declare(121, batchRule, func(o *Oracle) hooks { return hooks{event: o.followBatches} })
+
+// Batches says how much is done in one go at most, and with which pauses at least.
+func (o *Oracle) Batches(l batches.Limits) { o.batches = batches.New(l) }
+
+// followBatches looks at what primaries write in their own terms for migrations. The copies that a
+// movePrimary leaves behind are dropped as a whole.
+func (o *Oracle) followBatches(e *trace.Event) {
+	if o.batches == nil {
+		return
+	}
+	switch {
+	case e.Kind == trace.RangeDeletion:
+		o.batches.Over(e.Node, e.Migration())
+	case e.Kind != trace.Applied || !o.world.Set(e.Shard).Leads(e) || !o.copies(e):
+	case e.Actor == trace.RangeDeleter && e.Hash == 0 && e.Key != "":
+		o.reportBatches(e.NS, o.batches.Deleted(written(e), o.killed))
+	case e.Actor == trace.Recipient && e.Hash != 0:
+		r := o.process(e.Node).receiving
+		if r != nil && r.id == e.For() && r.state == trace.RecipientClone {
+			o.reportBatches(e.NS, o.batches.Inserted(written(e)))
+		}
+	}
+}
+
+// copies says whether a document is one that a migration has copied, or may have.
+func (o *Oracle) copies(e *trace.Event) bool {
+	m := o.moves[e.For()]
+	return m != nil && m.ns == e.NS
+}
+
+func written(e *trace.Event) batches.Written {
+	return batches.Written{
+		Node: e.Node, Task: e.For(), Term: e.Term, Index: e.Index, At: e.At, Step: e.Step,
+	}
+}
+
+// Handed judges what a donor hands over.
+func (o *Oracle) Handed(a *batches.Answer) {
+	if o.batches != nil {
+		o.reportBatches("", o.batches.Handed(a))
+	}
+}
+
+func (o *Oracle) reportBatches(ns string, broken []verdict.Violation) {
+	for _, v := range broken {
+		v.NS = ns
+		o.report(batchRule, v)
 	}
 }

@@ -187,12 +187,15 @@ var keptRule = verdict.Checker{
 	Name: "kept-on-disk",
 	Promise: "A member of a replica set acknowledges an entry, or grants a vote, only after that " +
 		"entry or vote is durable on its own disk; a primary announces an entry as committed " +
-		"only when it is durable on the disks of a majority of the set.",
+		"only when it is durable on the disks of a majority of the set; and it acknowledges a " +
+		"write only when that is durable on as many disks as the write concern wants.",
 	Signatures: verdict.Meanings{
 		acknowledgedUnkept: "a member acknowledged an entry, or granted a vote, that was not " +
 			"durable on its disk",
 		announcedUnkept: "a primary announced as committed an entry that is durable on no " +
 			"majority of the disks",
+		writtenUnkept: "a write was acknowledged that fewer disks keep than its write concern " +
+			"wants",
 	},
 }
 
@@ -201,6 +204,7 @@ var _ = declare(119, keptRule, func(*Oracle) hooks { return hooks{} })
 const (
 	acknowledgedUnkept verdict.Signature = "acknowledged-before-sync"
 	announcedUnkept    verdict.Signature = "committed-before-sync"
+	writtenUnkept      verdict.Signature = "write-acknowledged-early"
 )
 
 // AcknowledgedUnkept reports a member whose disk lacks what it has just promised to keep.
@@ -219,6 +223,16 @@ func (o *Oracle) AnnouncedUnkept(node, lacking string) {
 		Signature: announcedUnkept,
 		Broke: fmt.Sprintf("%s announced an entry as committed that is durable on no majority of disks",
 			node),
+		Because: []string{lacking},
+	}, o.step)
+}
+
+// WrittenUnkept reports a write that a primary acknowledges and that too few disks keep.
+func (o *Oracle) WrittenUnkept(node, request, ns, lacking string) {
+	o.report(keptRule, verdict.Violation{
+		Signature: writtenUnkept, NS: ns,
+		Broke: fmt.Sprintf("%s acknowledges %s, which fewer disks keep than its write concern wants",
+			node, request),
 		Because: []string{lacking},
 	}, o.step)
 }

@@ -21,6 +21,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/batches"
+	"github.com/shardproof/shardproof/checkers/changelog"
+	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -111,6 +114,10 @@ type Oracle struct {
 	splits   *splits
 	order    *order
 	stages   *stages
+	// batches is the memory of batchRule, nil when nobody has said what operators have set.
+	batches *batches.Batches
+	// changes are those that shards have asked the config server to record.
+	changes *changelog.Log
 	// awaited is the memory of who waits for deletions, parts says what a member does for migrations.
 	awaited awaited
 	parts   func(node string) []Part
@@ -121,6 +128,8 @@ type Oracle struct {
 	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// past is what the catalog has said, by which refusals are judged.
+	past grounds.Past
 	// doubtful are the documents that a command without an acknowledgement may still change.
 	doubtful map[string]bool
 	// questions and statuses are what operators have asked and not been told yet.
@@ -180,6 +189,7 @@ func New(key func(string) string) *Oracle {
 		layouts:      map[string]Layout{},
 		plain:        map[string]bool{},
 		services:     map[string]*service{},
+		changes:      changelog.New(),
 		awaited: awaited{
 			map[string]sweep{}, map[string][]toldDone{}, map[string]bool{}, map[string]int{},
 			map[string]bool{}, map[string]readyAt{},

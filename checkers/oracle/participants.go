@@ -56,6 +56,8 @@ type move struct {
 	swept             bool
 	ended             uint64
 	promised, cleaned []string
+	// completed says that the donor which began it has also completed it after the commit.
+	completed bool
 }
 
 func (o *Oracle) move(id string) *move {

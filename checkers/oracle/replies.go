@@ -11,7 +11,8 @@ import (
 var repliesRule = verdict.Checker{
 	Name: "replies",
 	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
-		"flags, documents with their keys, the order and size of batches, and the operation time. " +
+		"flags, documents with their keys, the order and size of batches, and the operation time, " +
+		"of a snapshot read that which was asked for. " +
 		"If a server answers that a write was not executed, it has written nothing there.",
 	Signatures: verdict.Meanings{
 		wrongReply:     "an answer says what no state of the data explains",
@@ -50,6 +51,19 @@ func (o *Oracle) Answered(operation int, kind, ns string, k int64, wrong []strin
 	}, o.step)
 }
 
+// AnsweredRead reports what is wrong with what a shard answers to the opening of a query, as
+// clauses; none when it may be so.
+func (o *Oracle) AnsweredRead(node, ns string, wrong []string) {
+	if len(wrong) == 0 {
+		return
+	}
+	o.report(repliesRule, verdict.Violation{
+		Signature: wrongReply, NS: ns,
+		Broke:   fmt.Sprintf("the answer of %s to a query of %s is wrong", node, ns),
+		Because: wrong,
+	}, o.step)
+}
+
 // Delivered reports what is wrong with a change that a stream delivered, as clauses; none when it
 // may be so.
 func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
@@ -60,6 +74,32 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 		Signature: wrongReply, NS: ns, Key: fmt.Sprint(k),
 		Broke:   fmt.Sprintf("a change of k=%d that a stream of %s delivered is wrong", k, ns),
 		Because: wrong,
+	}, o.step)
+}
+
+// preferenceRule is read-preference: what a primary returns is never wrong for a secondary, so that
+// no answer shows who has given it.
+var preferenceRule = verdict.Checker{
+	Name: "read-preference",
+	Promise: "A read that secondaries are to answer is not sent to the member that its router takes " +
+		"for the primary, unless the set has no other.",
+	Signatures: verdict.Meanings{
+		notPreferred: "a router sent a read for secondaries to a primary",
+	},
+}
+
+var _ = declare(116, preferenceRule, func(*Oracle) hooks { return hooks{} })
+
+const notPreferred verdict.Signature = "read-sent-to-primary"
+
+// NotPreferred reports a read for secondaries that a router sends to a member that it takes for the
+// primary, and what that is known by.
+func (o *Oracle) NotPreferred(router, member, ns, why string) {
+	o.report(preferenceRule, verdict.Violation{
+		Signature: notPreferred, NS: ns,
+		Broke: fmt.Sprintf("%s sends a read for secondaries to %s", router, member),
+		Because: []string{why, "it has sent what is for the primary there, and since then no " +
+			"request there has failed"},
 	}, o.step)
 }
 

@@ -42,6 +42,16 @@ func TestSeenFromOutside(t *testing.T) {
 			func(o *Oracle) { o.ToldOther("config.0", "GetDatabase", "test", "it is older") },
 			lastingRule, otherTable,
 		},
+		"a read that a secondary should answer": {
+			func(o *Oracle) {
+				o.NotPreferred("router.0", "a.0", "test.docs", "it is the primary")
+			},
+			preferenceRule, notPreferred,
+		},
+		"an answer of another time": {
+			func(o *Oracle) { o.AnsweredRead("a.0", "test.docs", []string{"it is of 0.7"}) },
+			repliesRule, wrongReply,
+		},
 		"an entry that a crash may take": {
 			func(o *Oracle) { o.AcknowledgedUnkept("a.1", "its disk does not keep entry 3") },
 			keptRule, acknowledgedUnkept,
@@ -49,6 +59,12 @@ func TestSeenFromOutside(t *testing.T) {
 		"committed on one disk": {
 			func(o *Oracle) { o.AnnouncedUnkept("a.0", "entry 3 is on 1 of 3 disks") },
 			keptRule, announcedUnkept,
+		},
+		"a write on one disk": {
+			func(o *Oracle) {
+				o.WrittenUnkept("a.0", "Update", "test.docs", "entry 3 is on 1 of 3 disks")
+			},
+			keptRule, writtenUnkept,
 		},
 		"a write in the log is refused": {
 			func(o *Oracle) {

@@ -27,6 +27,7 @@ const miscounted verdict.Signature = "counter-wrong"
 // Statistics judges the counters with which a node has answered.
 func (o *Oracle) Statistics(node string, counters map[string]int64) {
 	p := o.process(node)
+	p.interrupted = p.interrupted || o.killed > p.began
 	for _, expected := range append(p.expectations(), bytesOf(counters)...) {
 		value, counted := expected.of(counters)
 		if !counted || expected.least <= value && value <= expected.most {
@@ -40,6 +41,17 @@ func (o *Oracle) Statistics(node string, counters map[string]int64) {
 				"its process has " + expected.what + ", by the events since it started",
 			},
 		}, p.began)
+	}
+}
+
+// OnRecord judges a number of what is outstanding, which is to be what is on record at that moment.
+func (o *Oracle) OnRecord(node, name string, value, right int64) {
+	if value != right {
+		o.report(statisticsRule, verdict.Violation{
+			Signature: miscounted,
+			Broke:     fmt.Sprintf("%s answers that %s is %d", node, name, value),
+			Because:   []string{fmt.Sprintf("by what it has on record it is %d", right)},
+		})
 	}
 }
 
@@ -141,7 +153,27 @@ func (p *process) expectations() []expectation {
 		{
 			"countDocsDeletedByRangeDeleter", "deleted orphans", p.deleted,
 		},
+		{
+			"countStaleConfigErrors", "refused requests for their version",
+			span{p.refused, noLimit},
+		},
+		p.failures("countDonorMoveChunkTooBig", "ChunkTooBig"),
+		p.failures("countDonorMoveChunkMemoryExceeded", "ExceededMemoryLimit"),
+		p.failures("countDonorMoveChunkLockTimeout", "LockTimeout"),
 	}
+}
+
+// failures is how often migrations have failed for one reason, by the answers to those who have
+// asked for them. Several may have asked for the same one. When a term ends, or a fault ends a
+// task, there may be an answer about what is not counted, or none about what is.
+func (p *process) failures(counter, code string) expectation {
+	n := p.refusals[code]
+	x := expectation{counter, fmt.Sprintf("answered %d times that a migration has failed with %s",
+		n, code), span{min(n, 1), n}}
+	if p.interrupted {
+		x.span = span{0, noLimit}
+	}
+	return x
 }
 
 // times is a time of that many nanoseconds, in milliseconds by a node's clock, of which faults keep

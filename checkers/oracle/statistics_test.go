@@ -179,3 +179,60 @@ func donorDone() *trace.Event {
 		State: trace.DonorDone,
 	}.Event()
 }
+
+// TestOutstanding: what a member says that it has still to do is what it has on record.
+func TestOutstanding(t *testing.T) {
+	for value, wrong := range map[int64]bool{2: false, 1: true} {
+		o := New(nil)
+		o.OnRecord("a.0", "rangeDeleterTasks", value, 2)
+		found := o.verdicts[statisticsRule.Name].Violations
+		if wrong != (len(found) > 0) {
+			t.Errorf("%d: %+v", value, found)
+		}
+	}
+}
+
+// TestCountedFailures: a migration that has failed for a reason was counted once, whoever has heard
+// of it, unless the end of a term, or a fault, has come between.
+func TestCountedFailures(t *testing.T) {
+	failed := trace.AnsweredEvent{Request: "ShardsvrMoveRange", Code: "ChunkTooBig"}
+	stale := trace.AnsweredEvent{
+		Request: "Find", Code: "StaleConfig", Chunks: []trace.Chunk{{Major: 1}},
+	}
+	for name, c := range map[string]struct {
+		answers   []trace.AnsweredEvent
+		deposed   bool
+		too, held int64
+		wrong     bool
+	}{
+		"none":                {nil, false, 0, 0, false},
+		"one":                 {[]trace.AnsweredEvent{failed}, false, 1, 0, false},
+		"one for two":         {[]trace.AnsweredEvent{failed, failed}, false, 1, 0, false},
+		"not counted":         {[]trace.AnsweredEvent{failed}, false, 0, 0, true},
+		"counted twice":       {[]trace.AnsweredEvent{failed}, false, 2, 0, true},
+		"counted for nothing": {nil, false, 1, 0, true},
+		"of an earlier term":  {nil, true, 1, 0, false},
+		"stale":               {[]trace.AnsweredEvent{stale}, false, 0, 1, false},
+		"stale, not counted":  {[]trace.AnsweredEvent{stale}, false, 0, 0, true},
+	} {
+		o := New(nil)
+		events := make([]*trace.Event, len(c.answers))
+		for i := range c.answers {
+			events[i] = c.answers[i].Event()
+		}
+		if c.deposed {
+			events = append(events, trace.SteppedDownEvent{}.Event())
+		}
+		for _, e := range events {
+			e.Node = "a.0"
+			o.Observe(e)
+		}
+		o.Statistics("a.0", map[string]int64{
+			"countDonorMoveChunkTooBig": c.too, "countStaleConfigErrors": c.held,
+		})
+		found := o.verdicts[statisticsRule.Name].Violations
+		if c.wrong != (len(found) > 0) {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}

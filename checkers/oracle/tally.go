@@ -19,6 +19,13 @@ type process struct {
 	donorTime, cloneTime             int64
 	section, commitWait, entered     span
 	cloned, caughtUp, given, deleted span
+
+	// refused is how many requests it has refused for their version, refusals how often it has
+	// answered by which code to those who have ranges moved.
+	refused  int64
+	refusals map[string]int64
+	// interrupted says that a term of it has ended, or a fault may have ended a task.
+	interrupted bool
 }
 
 // span is how much something is at least and at most: what is not over when a term ends may have
@@ -53,10 +60,14 @@ type recipientRun struct {
 	failed           bool
 }
 
+func newProcess(began uint64) *process {
+	return &process{began: began, own: map[string]bool{}, refusals: map[string]int64{}}
+}
+
 func (o *Oracle) process(node string) *process {
 	p := o.processes[node]
 	if p == nil {
-		p = &process{own: map[string]bool{}}
+		p = newProcess(0)
 		o.processes[node] = p
 	}
 	return p
@@ -66,21 +77,38 @@ func (o *Oracle) process(node string) *process {
 func (o *Oracle) tally(e *trace.Event) {
 	switch e.Kind {
 	case trace.NodeUp:
-		o.processes[e.Node] = &process{began: e.Step, own: map[string]bool{}}
+		o.processes[e.Node] = newProcess(e.Step)
 	case trace.SteppedDown:
 		p := o.process(e.Node)
+		p.interrupted = true
 		p.endGiving(false)
 		p.endReceiving(false)
 	case trace.DonorAdvanced:
-		o.process(e.Node).give(e)
+		p := o.process(e.Node)
+		p.give(e)
+		if g := p.giving; g != nil && g.done != 0 && g.committed {
+			o.move(g.id).completed = true
+		}
 	case trace.RecipientAdvanced:
 		o.process(e.Node).receive(e)
 	case trace.CriticalSection:
 		o.process(e.Node).release(e)
 	case trace.MigrationEnded:
 		o.process(e.Node).decide(e)
+	case trace.Answered:
+		o.process(e.Node).refuse(e)
 	case trace.Applied:
 		o.tallyDocument(e)
+	}
+}
+
+// refuse counts a refusal.
+func (p *process) refuse(e *trace.Event) {
+	switch {
+	case e.Asked() == "ShardsvrMoveRange":
+		p.refusals[e.Code()]++
+	case e.Code() == "StaleConfig" && len(e.Chunks) > 0:
+		p.refused++
 	}
 }
 

@@ -70,7 +70,9 @@ func TestTestingStaysOut(t *testing.T) {
 var floors = [][]string{
 	{
 		"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity",
-		"shardstore/replies", "shardstore/held", "shardstore/disks", "attack", "live/proxy",
+		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/merges",
+		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
+		"attack", "live/proxy",
 	},
 	{"runner", "failuredb", "shardstore", "example/kvtarget", "live"},
 	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain", "live/mongodb",

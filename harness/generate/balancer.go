@@ -43,8 +43,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	if littleMemory(d) {
 		hot = 90
 	}
-	s.Settings = drawSettings(d, p)
-	forgetEarly(d.Fork(0x81), s)
+	varySettings(d, s, p)
 	s.Set(balancerSettings(d, s.Topology)...)
 	mix := workloads.Standard()
 	if d.Chance("weak reads", 30) {
@@ -84,6 +83,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	addQuestions(d, s, z)
 	batchWrites(d.Fork(0x84), s)
 	raiseChunkSizes(s)
+	stayApart(d.Fork(0xa8), s, z)
 	commandBeside(d.Fork(0x92), s, p)
 	delayOrders(s, d.Fork(0x7c), p)
 	failPrimaries(d.Fork(0x8a), s, p)
@@ -100,6 +100,35 @@ func keepSessions(own keyed.Source, s *scenario.Scenario) {
 				Name: "minNumChunksForSessionsCollection", Value: fmt.Sprint(chunks),
 			})
 	}
+}
+
+// apartShare is how many percent of the scenarios of a balancer that merges chunks by itself have
+// operators forbid that.
+const apartShare = 40
+
+// stayApart has operators forbid, for a while, that chunks are merged automatically, which happens
+// all the time otherwise.
+func stayApart(own keyed.Source, s *scenario.Scenario, z size) {
+	sharded := shardedFromStart(s)
+	if s.Protocol == "4.2" || len(sharded) == 0 || !own.Chance("apart", apartShare) {
+		return
+	}
+	s.Set(
+		scenario.Setting{
+			Name:  "autoMergerIntervalSecs",
+			Value: keyed.Pick(own, "every", "30ms", "60ms", "150ms"),
+		},
+		scenario.Setting{
+			Name:  "autoMergerThrottlingMS",
+			Value: keyed.Pick(own, "pause", "2ms", "40ms", "150ms"),
+		},
+		scenario.Setting{
+			Name: "shortestHistoryWindowSecs", Value: keyed.Pick(own, "remembers", "10ms", "40ms"),
+		})
+	s.Commands = append(s.Commands, workloads.DrawApart(own.IntN, workloads.MergeParams{
+		Collection: &sharded[own.IntN("which", len(sharded))], Start: warmUp, End: z.span,
+	})...)
+	sortCommands(s)
 }
 
 // makeAgain has the last collection dropped, and made again as the config server decides, while
@@ -210,14 +239,8 @@ func littleMemory(d keyed.Source) bool { return d.Chance("little memory", 25) }
 
 // drawOperations has operators do some things.
 func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) []scenario.Command {
-	var sharded []scenario.Collection
-	for _, c := range s.Collections {
-		if !c.Unsharded && !c.Absent {
-			sharded = append(sharded, c)
-		}
-	}
 	return workloads.DrawOperations(d.IntN, workloads.OperationsParams{
-		Collections: sharded,
+		Collections: shardedFromStart(s),
 		Shards:      s.Topology.Shards,
 		Count:       stories,
 		Start:       warmUp / 2,
@@ -225,6 +248,16 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 		Remove:      !namesShards(s),
 		Older:       s.Protocol == "4.2",
 	})
+}
+
+// shardedFromStart are the collections that are there from the start, and sharded.
+func shardedFromStart(s *scenario.Scenario) (all []scenario.Collection) {
+	for _, c := range s.Collections {
+		if !c.Unsharded && !c.Absent {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // namesShards says whether a collection may be made with its chunks on all shards, by an operation
@@ -248,4 +281,5 @@ func addOperators(d keyed.Source, s *scenario.Scenario, z size) {
 	s.Set(balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 3))...)
 	raiseChunkSizes(s)
+	stayApart(d.Fork(0xa9), s, z)
 }

@@ -47,8 +47,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		drawStreams(d, p.size, s)
 	}
 	shareIDs(d.Fork(0x88), s, p.size, operated(d))
-	s.Settings = drawSettings(d, p)
-	forgetEarly(d.Fork(0x81), s)
+	varySettings(d, s, p)
 	mix := workloads.Standard()
 	if d.Chance("weak reads", 30) {
 		mix = workloads.Weak(mix)
@@ -95,9 +94,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	askTwice(s, d, size)
 	meetRenames(s, d)
 	combineFaults(d, s, p)
-	sendOnce(s, d, size)
-	batchWrites(d.Fork(0x84), s)
-	putElsewhere(d.Fork(0x94), s)
+	vary(d, s, size)
 	return s
 }
 
@@ -134,6 +131,9 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)
 	keepSilent(d.Fork(0x91), s, p)
+	keepLocks(d.Fork(0xb0), s, p)
+	slowCommits(d.Fork(0xb1), s, p)
+	handOverOnly(d.Fork(0xb2), s, p)
 	crashRouters(d.Fork(0x93), s, p)
 }
 

@@ -1,7 +1,11 @@
 package generate
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -14,5 +18,40 @@ const onceShare = 6
 func sendOnce(s *scenario.Scenario, d keyed.Source, z size) {
 	if z.moves > 1 && d.Fork(0x7f).Chance("writes are sent once", onceShare) {
 		s.Set(scenario.Setting{Name: "retryWrites", Value: "0"})
+	}
+}
+
+// vary draws how clients send what they write, and where databases go.
+func vary(d keyed.Source, s *scenario.Scenario, size size) {
+	sendOnce(s, d, size)
+	batchWrites(d.Fork(0x84), s)
+	countMembers(d.Fork(0xb8), s)
+	setRarely(d.Fork(0xb9), s, size)
+	putElsewhere(d.Fork(0x94), s)
+}
+
+// concernShare is how many percent of the seeds have clients that count members.
+const concernShare = 25
+
+// countMembers has clients say of some writes on how many members they must be, and for how long
+// they wait. Fewer than a majority are never enough: what becomes of such a write nobody can say.
+// One that waits for all members waits in vain while one is down, so that most have a limit.
+func countMembers(own keyed.Source, s *scenario.Scenario) {
+	if s.Topology.Members < 2 || !own.Chance("concerns", concernShare) {
+		return
+	}
+	share := keyed.Pick(own, "share", 10, 30)
+	least := max(2, s.Topology.Members/2+1)
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		each := own.Fork(uint64(o.ID))
+		if kind := o.Kind.Of(); kind.Shape != opkind.Keyed || kind.Reads() ||
+			!each.Chance("counts", share) {
+			continue
+		}
+		if each.Chance("members", 70) {
+			o.W = least + each.IntN(fmt.Sprintf("from %d", least), s.Topology.Members-least+1)
+		}
+		o.WTimeout = time.Duration(keyed.Pick(each, "wait", 0, 2, 10, 50, 300)) * time.Millisecond
 	}
 }

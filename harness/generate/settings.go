@@ -2,7 +2,9 @@ package generate
 
 import (
 	"slices"
+	"time"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -50,6 +52,34 @@ var settingKnobs = []knob{
 	{"terminateSecondaryReadsOnOrphanCleanup", []string{"1", "1", "0"}},
 	{"minSnapshotHistoryWindowInSeconds", []string{"0s", "10ms", "300s"}},
 	{"persistedChunkCacheUpdateMaxBatchSize", []string{"1000", "1", "2"}},
+}
+
+// pieceKnobs are how much is done in one go where the defaults are more than anything in a run has:
+// what lies between two pieces is then never met.
+var pieceKnobs = []knob{
+	{"cloneScanBatchSize", []string{"1", "2", "5"}},
+	{"sessionModsBatchSize", []string{"1", "2", "8"}},
+	{"actionLogMaxRecords", []string{"1", "3", "10"}},
+}
+
+// pieceShare is how many percent of the seeds have such small pieces.
+const pieceShare = 60
+
+// varySettings draws the settings, and has some seeds differ in what the others have by default.
+func varySettings(d keyed.Source, s *scenario.Scenario, p Profile) {
+	s.Settings = drawSettings(d, p)
+	forgetEarly(d.Fork(0x81), s)
+	cutSmall(d.Fork(0xc0), s)
+}
+
+// cutSmall has some seeds do in pieces what others do in one go.
+func cutSmall(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("in pieces", pieceShare) {
+		return
+	}
+	for _, k := range pieceKnobs {
+		s.Set(scenario.Setting{Name: k.name, Value: keyed.Pick(own, k.name, k.values...)})
+	}
 }
 
 var worldKnobs = []knob{
@@ -104,7 +134,7 @@ func QuickSettings() []scenario.Setting { return scenario.Preset("short") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {
-	all := slices.Concat(settingKnobs, worldKnobs, backgroundFaults)
+	all := slices.Concat(settingKnobs, pieceKnobs, worldKnobs, backgroundFaults)
 	k := keyed.Choose(roll, "setting", all, func(k knob) (string, int) { return k.name, 1 })
 	return scenario.Setting{Name: k.name, Value: keyed.One(roll, "value", k.values...)}
 }
@@ -143,4 +173,39 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 		add(k, true)
 	}
 	return all
+}
+
+// rareKnobs are settings that few operators touch, so that most seeds have their defaults. They are
+// in no preset. Those that changed are read by servers at each use, and may be set while they run.
+var rareKnobs = []struct {
+	knob
+	changed bool
+}{
+	{knob{"rangeDeleterHighPriority", []string{"1", "0"}}, true},
+	{knob{"migrationLockAcquisitionMaxWaitMS", []string{"20ms", "2ms", "5s"}}, true},
+	{knob{"transactionLifetimeLimitSeconds", []string{"50ms", "400ms", "60s"}}, true},
+	{knob{"maxNumStaleVersionRetries", []string{"5", "30"}}, false},
+}
+
+// rareShare is how many percent of the seeds set each of them, rareChange how many of those change
+// it again while servers run.
+const rareShare, rareChange = 12, 40
+
+// setRarely sets what few operators touch, at the start and later.
+func setRarely(own keyed.Source, s *scenario.Scenario, z size) {
+	for i, k := range rareKnobs {
+		each := own.Fork(uint64(i))
+		if !each.Chance("sets", rareShare) {
+			continue
+		}
+		s.Set(scenario.Setting{Name: k.name, Value: keyed.One(each.IntN, "value", k.values...)})
+		if k.changed && z.moves > 1 && each.Chance("changes", rareChange) {
+			s.Commands = append(s.Commands, scenario.Command{
+				At: time.Duration(each.IntN("at", int(z.span))),
+				Do: commandkind.SetParameter, Name: k.name,
+				Value: keyed.One(each.IntN, "changed", k.values...),
+			})
+		}
+	}
+	sortCommands(s)
 }

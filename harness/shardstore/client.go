@@ -109,8 +109,10 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 }
 
 func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-	a := s.client.Find(t, s.find(op, s.filter(op)))
+	asked := s.find(op, s.filter(op))
+	a := s.client.Find(t, asked)
 	s.judge(op, replies.Read(op, s.collections[op.NS], &a))
+	s.judge(op, replies.Snapshot(&asked, &a))
 	if len(a.Docs) == 0 {
 		return a, histories.Result{}
 	}
@@ -177,7 +179,8 @@ func (s *session) scan(
 ) (client.Answer, histories.Result) {
 	var r histories.Result
 	judged := replies.NewScan(op, s.collections[op.NS])
-	a := s.client.Scan(t, s.find(op, s.selects(op)), func(batch []bson.Raw) {
+	asked := s.find(op, s.selects(op))
+	a := s.client.Scan(t, asked, func(batch []bson.Raw) {
 		at := tick()
 		s.judge(op, judged.Batch(batch))
 		for _, doc := range batch {
@@ -190,6 +193,7 @@ func (s *session) scan(
 		}
 	})
 	s.judge(op, judged.End(&a))
+	s.judge(op, replies.Snapshot(&asked, &a))
 	r.Complete = a.Certainty == client.OK
 	switch {
 	case s.collections[op.NS].Hashed:
@@ -212,11 +216,12 @@ func (s *session) update(
 		Filter:  only(s.named(op)),
 		Change:  change,
 		Upsert:  upsert,
-		Concern: command.Majority,
+		Concern: writeConcern(op),
 		// As drivers' writes do, of whom nobody expects a shard key.
 		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	a = doubted(op, a)
 	r := histories.Result{
 		Applied: a.Written.N > 0, N: a.Written.N, Upserted: upsert && a.Written.Upserted,
 	}
@@ -228,12 +233,13 @@ func (s *session) update(
 func (s *session) findAndModify(
 	t env.Task, op *scenario.Op, f command.FindAndModify,
 ) (client.Answer, histories.Result) {
-	f.NS, f.Concern, f.Implicit = op.NS, command.Majority, s.collections[op.NS].Unsharded
+	f.NS, f.Concern, f.Implicit = op.NS, writeConcern(op), s.collections[op.NS].Unsharded
 	if f.Filter == nil {
 		f.Filter = only(s.named(op))
 	}
 	a := s.client.FindAndModify(t, f)
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	a = doubted(op, a)
 	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 	if a.Written.Image != nil {
 		image := found(a.Written.Image)
@@ -244,22 +250,34 @@ func (s *session) findAndModify(
 
 func (s *session) deleteOne(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Delete(t, command.Delete{
-		NS: op.NS, Filter: only(s.named(op)), Concern: command.Majority,
+		NS: op.NS, Filter: only(s.named(op)), Concern: writeConcern(op),
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	a = doubted(op, a)
 	return a, histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 }
 
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
-		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: command.Majority,
+		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: writeConcern(op),
 		Implicit: s.collections[op.NS].Unsharded,
 	})
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
-	if s.collections[op.NS].IDs == 0 {
+	if s.collections[op.NS].IDs == 0 && op.W == 0 {
 		a = observed(a)
 	}
 	return a, histories.Result{Applied: a.Written.N > 0}
+}
+
+// doubted is the answer to a write that waits for a number of members and has found nothing. It
+// waited until so many have what it rests on, and not for a proof that it was answered by the
+// primary: one that was deposed and does not know it may have missed what others wrote.
+func doubted(op *scenario.Op, a client.Answer) client.Answer {
+	if op.W > 0 && a.Certainty == client.OK && a.Written.N == 0 {
+		a.Certainty, a.Err = client.Unknown, errcode.New(errcode.NotWritablePrimary,
+			"a primary of the past may have found nothing")
+	}
+	return a
 }
 
 // observed is the answer to an insert. That there was a document is an observation like that of a

@@ -1,14 +1,19 @@
 package shardstore
 
 import (
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
+	"github.com/shardproof/shardproof/harness/shardstore/merges"
+	"github.com/shardproof/shardproof/harness/shardstore/preference"
+	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -16,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -40,9 +46,17 @@ type cluster struct {
 	sessions []*session
 	// queries are those that shards have let in and not answered to the end.
 	queries map[string]asking
+	// firstSeen says when requests came first whose refusal is remembered, by session.
+	firstSeen map[string]firstSeen
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
 	disks        *disks.Disks
+	merges       *merges.Watch
+	// began are the settings at the start.
+	began settings.Settings
+	// primaries are those that routers go by.
+	primaries preference.Primaries
+	timed     *timed.Cluster
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -80,8 +94,10 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		given:    map[int]bool{},
 		queries:  map[string]asking{},
 
+		firstSeen:    map[string]firstSeen{},
 		balanceViews: map[string]balanceView{},
 		disks:        disks.New(setup.World.Durable),
+		merges:       merges.New(),
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
@@ -93,6 +109,11 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
 	c.oracle.UnfinishedMoves(c.unfinishedMove)
+	c.timed = timed.New(c.valuesOfSettings, c.clockOf, timed.Facts{
+		Members: func(set string) int { return len(c.Members(set)) },
+		Changed: c.changesHeartbeats(),
+		Partial: protocolOf(s).BlocksWithChangesLeft(),
+	})
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -100,6 +121,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 			return nil, err
 		}
 	}
+	c.began = c.settings
+	c.oracle.Batches(c.batches())
 	var err error
 	c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...)
 	if err != nil {
@@ -150,6 +173,27 @@ func (c *cluster) valuesOfSettings() []settings.Settings {
 		all = append(all, *c.impatient)
 	}
 	return all
+}
+
+// everySetting are the settings at the start, and all that they have been or may be.
+func (c *cluster) everySetting() []settings.Settings {
+	return append([]settings.Settings{c.began}, c.valuesOfSettings()...)
+}
+
+// batches are how much servers may do in one go by any of the settings.
+func (c *cluster) batches() batches.Limits {
+	of := func(s *settings.Settings) batches.Limits {
+		return batches.Limits{
+			Deleted: s.RangeDeleterBatch, Inserted: s.CloneBatchDocs,
+			Cloned: s.CloneBatchBytes, Changed: s.ModsBatchBytes, Pause: s.RangeDeleterDelay,
+		}
+	}
+	all := c.everySetting()
+	widest := of(&all[0])
+	for i := range all {
+		widest = widest.Or(of(&all[i]))
+	}
+	return widest
 }
 
 func (c *cluster) limitsOf(s *settings.Settings) oracle.Limits {
@@ -217,11 +261,36 @@ func topology(s *scenario.Scenario) system.Topology {
 // Observe follows the balancer and judges the event.
 func (c *cluster) Observe(e *trace.Event) {
 	c.oracle.Observe(e)
+	c.merges.Judge.Observe(e)
+	c.timed.Observe(e)
 	c.balancing.follow(e)
+	if e.Kind == trace.RangeDeletion { // at the end there is nothing outstanding
+		c.countsOnRecord(env.NodeID(e.Node))
+	}
 }
 
-// Verdicts are those of the step oracle.
-func (c *cluster) Verdicts() []checkers.Verdict { return c.oracle.Verdicts() }
+// Verdicts are those of the step oracle, of the judge of what the config server sends, and of who
+// judges times.
+func (c *cluster) Verdicts() []checkers.Verdict {
+	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict())
+	return append(all, c.timed.Verdicts()...)
+}
+
+// clockOf is what a node measures limits by; 0 while it is down.
+func (c *cluster) clockOf(node string) time.Duration {
+	if n := c.world.Node(env.NodeID(node)); n != nil {
+		return time.Duration(n.Mono())
+	}
+	return 0
+}
+
+// changesHeartbeats: operators change in the run by what members know that their primary lives.
+func (c *cluster) changesHeartbeats() bool {
+	return slices.ContainsFunc(c.scenario.Commands, func(o scenario.Command) bool {
+		return o.Do == commandkind.SetParameter &&
+			(o.Name == "electionTimeoutMillis" || o.Name == "heartbeatIntervalMillis")
+	})
+}
 
 // Linger is how long a router goes on with what a client has given up.
 func (c *cluster) Linger() time.Duration { return 2 * c.settings.AttemptTimeout }
@@ -252,9 +321,11 @@ func (c *cluster) HandOver(id env.NodeID) {
 		return
 	}
 	over := c.oracle.HandsOver(string(id))
+	ended := c.timed.HandsOver(string(id), m.Name(), c.world.Now())
 	node.Spawn(nil, "operator steps down", func(t env.Task) {
 		// A stepdown that finds no successor is refused, which is an answer.
-		_ = m.StepDown(t)
+		err := m.StepDown(t)
+		ended(!errcode.Is(err, errcode.ExceededTimeLimit), c.world.Now())
 		over()
 	})
 }
@@ -285,4 +356,5 @@ func (c *cluster) Disturbed(nodes ...env.NodeID) {
 	for _, node := range nodes {
 		c.oracle.Disturbed(setOf(node))
 	}
+	c.timed.Disturbed(nodes[0], nodes[1], c.world.Now())
 }

@@ -60,9 +60,37 @@ const (
 	indexName = indexed + "_1"
 )
 
-var indexSpec = within("key", func(b []byte) []byte {
-	return bsoncore.AppendInt32Element(b, indexed, 1)
+var indexSpec = built(func(b []byte) []byte {
+	at, b := bsoncore.AppendDocumentElementStart(b, "key")
+	b = must(bsoncore.AppendDocumentEnd(bsoncore.AppendInt32Element(b, indexed, 1), at))
+	return bsoncore.AppendBooleanElement(b, "hidden", true) // which means nothing to the store
 })
+
+// described are the indexes that operations make, by name, as one who audits sees them: that of a
+// sharded collection is described by the config server.
+func described() map[string][]string {
+	of := map[string][]string{indexName: {
+		indexSpec.String(),
+		built(func(b []byte) []byte {
+			b = bsoncore.AppendStringElement(b, "name", indexName)
+			at, b := bsoncore.AppendDocumentElementStart(b, "key")
+			return must(bsoncore.AppendDocumentEnd(bsoncore.AppendInt32Element(b, indexed, 1), at))
+		}).String(),
+	}}
+	for _, hashed := range []bool{false, true} {
+		name, spec := indexFor(key.Pattern{Field: shardKeyField, Hashed: hashed})
+		of[name] = []string{spec.String()}
+	}
+	return of
+}
+
+// chosenFor are the options with which a collection is made under a name: one that has lost its
+// own, or has those of another, differs from what was asked for.
+func chosenFor(ns string) bson.Raw {
+	return built(func(b []byte) []byte {
+		return bsoncore.AppendStringElement(b, "comment", "made as "+ns)
+	})
+}
 
 // indexFor is the index that a collection with documents needs before it gets a shard key; none for
 // that of every collection.
@@ -138,6 +166,11 @@ func concern(op *scenario.Op) command.ReadConcern {
 		return command.Linearizable
 	}
 	return command.ReadConcern(op.Concern)
+}
+
+// writeConcern is that with which a write is sent.
+func writeConcern(op *scenario.Op) command.WriteConcern {
+	return command.WriteConcern{Majority: op.W == 0, W: op.W, Timeout: op.WTimeout}
 }
 
 func found(doc bson.Raw) histories.Result {

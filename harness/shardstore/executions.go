@@ -188,7 +188,7 @@ var (
 		}))
 	_ = executes(opkind.Create, onWhole(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.CreateUnsharded(t, op.NS)
+			return s.client.CreateUnsharded(t, op.NS, chosenFor(op.NS))
 		},
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
 			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {

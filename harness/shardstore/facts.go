@@ -1,12 +1,18 @@
 package shardstore
 
 import (
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -81,4 +87,189 @@ func (s *session) whole(f *oracle.Fact, do func() client.Answer) client.Answer {
 	a := do()
 	answered(a.Certainty == client.OK)
 	return a
+}
+
+// firstSeen is when the newest request of a session for an operation on a whole collection came to
+// the config server first.
+type firstSeen struct{ txn, at int64 }
+
+// seeFirst notes a request whose refusal is remembered: a copy that comes later is refused alike.
+func (c *cluster) seeFirst(x *env.Exchange, asked env.Message) {
+	s := statementOf(asked)
+	if first, known := c.firstSeen[s.ID]; s.ID != "" && (!known || first.txn < s.Txn) &&
+		setOf(x.To) == configsvr.Name {
+		c.firstSeen[s.ID] = firstSeen{s.Txn, int64(x.Began)}
+	}
+}
+
+// statementOf is by what a request for an operation on a whole collection is remembered.
+func statementOf(asked env.Message) (s command.Session) {
+	switch r := asked.(type) {
+	case *command.ShardCollection:
+		s = r.Session
+	case *command.DropCollection:
+		s = r.Session
+	case *command.RenameCollection:
+		s = r.Session
+	case *command.CreateIndex:
+		s = r.Session
+	case *command.DropIndex:
+		s = r.Session
+	}
+	return s
+}
+
+// refusedIdly has the oracle judge a refusal of the config server, if the catalog alone can be the
+// reason for it.
+func (c *cluster) refusedIdly(x *env.Exchange, asked env.Message, err error) {
+	if setOf(x.To) != configsvr.Name {
+		return
+	}
+	g := c.groundOf(asked, errcode.Of(err))
+	since, s := int64(x.Began), statementOf(asked)
+	if s.ID != "" {
+		first := c.firstSeen[s.ID]
+		if first.txn != s.Txn {
+			return // the client has gone on, and what is remembered by now is of the next request
+		}
+		since = first.at
+	}
+	if g != nil {
+		c.oracle.Refused(oracle.Refusal{
+			Node: string(x.To), Request: nameOf(asked), NS: subject(asked), Why: err.Error(),
+			Since: since,
+		}, g)
+	}
+}
+
+// groundOf is what the catalog must have said for a request to be refused with a code; nil when
+// that may have other reasons.
+func (c *cluster) groundOf(asked env.Message, code errcode.Code) *grounds.Ground {
+	switch r := asked.(type) {
+	case *command.DropCollection, *command.CreateIndex, *command.DropIndex,
+		*command.ConfigureCollectionBalancing, *command.ClearJumboFlag:
+		if code == errcode.NamespaceNotFound {
+			return grounds.NotSharded(subject(asked))
+		}
+	case *command.RenameCollection:
+		return renameGround(r, code, c.allSharded())
+	case *command.ShardCollection:
+		if code == errcode.ShardNotFound {
+			return grounds.Closed(r.Shards...)
+		}
+	case *command.CommitChunkSplit:
+		return splitGround(r, code)
+	case *command.CommitChunksMerge:
+		if code == errcode.IncompatibleShardingMetadata {
+			return grounds.NotWhole(r.NS, string(r.Min), string(r.Max))
+		}
+		return keptGround(r.NS, r.Epoch, r.Shard, string(r.Min), code)
+	case *command.CommitMergeAllChunks:
+		switch code {
+		case errcode.NamespaceNotFound, errcode.BadValue:
+			return grounds.NotSharded(r.NS)
+		case errcode.IncompatibleShardingMetadata:
+			return grounds.Never("the config server chooses other chunks than it may join")
+		}
+	}
+	return zoneGround(asked, code)
+}
+
+// allSharded says that no collection of the scenario is ever unsharded.
+func (c *cluster) allSharded() bool {
+	return !slices.ContainsFunc(c.scenario.Collections,
+		func(one scenario.Collection) bool { return one.Unsharded })
+}
+
+// renameGround: only shards know of an unsharded collection that has the new name.
+func renameGround(
+	r *command.RenameCollection, code errcode.Code, allSharded bool,
+) *grounds.Ground {
+	switch code {
+	case errcode.NamespaceNotFound:
+		return grounds.NotSharded(r.NS)
+	case errcode.NamespaceExists:
+		switch {
+		case r.DropTarget && allSharded:
+			return grounds.Never(r.To + " is to be dropped if it is there, and is")
+		case r.DropTarget:
+			return grounds.NotSharded(r.To)
+		case allSharded:
+			return grounds.Named(r.To)
+		}
+	case errcode.BadValue:
+		if r.To != "" && r.To != r.NS && catalog.DatabaseOf(r.To) == catalog.DatabaseOf(r.NS) {
+			return grounds.Never(r.To + " is no other name in the same database")
+		}
+	}
+	return nil
+}
+
+func splitGround(r *command.CommitChunkSplit, code errcode.Code) *grounds.Ground {
+	inside := r.Min
+	for _, at := range r.At {
+		if at <= inside || at >= r.Max {
+			return nil
+		}
+		inside = at
+	}
+	if code == errcode.IncompatibleShardingMetadata {
+		return grounds.NoChunk(r.NS, string(r.Min), string(r.Max))
+	}
+	return keptGround(r.NS, r.Epoch, r.Shard, string(r.Min), code)
+}
+
+// keptGround: a shard changes chunks that it still has, in the incarnation that it means.
+func keptGround(ns, epoch, shard, at string, code errcode.Code) *grounds.Ground {
+	switch code {
+	case errcode.NamespaceNotFound, errcode.BadValue:
+		return grounds.NotSharded(ns)
+	case errcode.StaleEpoch:
+		return grounds.OtherEpoch(ns, epoch)
+	case errcode.ConflictingOperationInProgress:
+		return grounds.NotOn(ns, at, shard)
+	}
+	return nil
+}
+
+// zoneGround is groundOf for shards and zones.
+func zoneGround(asked env.Message, code errcode.Code) *grounds.Ground {
+	switch r := asked.(type) {
+	case *command.UpdateZoneKeyRange:
+		switch code {
+		case errcode.RangeOverlapConflict:
+			return grounds.Overlaps(r.NS, string(r.Min), string(r.Max), r.Zone)
+		case errcode.ZoneNotFound:
+			return grounds.NoShardOf(r.Zone)
+		}
+	case *command.AddShardToZone:
+		return shardGround(r.Shard, code)
+	case *command.LimitShard:
+		return shardGround(r.Name, code)
+	case *command.RemoveShardFromZone:
+		if code == errcode.ZoneStillInUse {
+			return grounds.LastOf(r.Shard, r.Zone)
+		}
+		return shardGround(r.Shard, code)
+	case *command.AddShard:
+		if code == errcode.IllegalOperation {
+			return grounds.OtherLimit(r.Name, r.MaxBytes)
+		}
+	case *command.RemoveShard:
+		switch code {
+		case errcode.ZoneStillInUse:
+			return grounds.LastOfAny(r.Name)
+		case errcode.IllegalOperation:
+			return grounds.LastShard(r.Name)
+		}
+		return shardGround(r.Name, code)
+	}
+	return nil
+}
+
+func shardGround(name string, code errcode.Code) *grounds.Ground {
+	if code == errcode.ShardNotFound {
+		return grounds.NoShard(name)
+	}
+	return nil
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
@@ -29,7 +31,14 @@ import (
 // Sent has the oracle judge when a primary asks.
 func (c *cluster) Sent(x *env.Exchange) {
 	asked, ok := x.Request.(*rpc.Envelope)
-	if !ok || !primariesAsk(asked.Body) {
+	if !ok {
+		return
+	}
+	if isConfig(x.From) {
+		c.configAsks(x)
+	}
+	c.routed(x, asked.Body)
+	if !primariesAsk(asked.Body) {
 		return
 	}
 	m := c.Member(x.From)
@@ -56,6 +65,14 @@ func (c *cluster) Sent(x *env.Exchange) {
 		}
 	case *command.ShardsvrParticipate:
 		c.oracle.StepAsked(string(x.From), stepOf(req))
+	}
+}
+
+// configAsks shows what a member of the config server asks for to those who judge why.
+func (c *cluster) configAsks(x *env.Exchange) {
+	m, node, own := c.Member(x.From), c.world.Node(x.From), c.SettingsOf(x.From)
+	if m != nil && node != nil && own != nil {
+		c.merges.Sent(x, setOf(x.To), m, time.Duration(node.Now())+own.LocalTimeOffset)
 	}
 }
 
@@ -105,12 +122,20 @@ func restsOnRecord(asked env.Message) bool {
 	return false
 }
 
-// Arrived notes what the server of a request has whose answer is to last.
+// Arrived notes what the server of a request has whose answer is to last, and when it came.
 func (c *cluster) Arrived(x *env.Exchange) {
+	c.timed.Arrived(x)
 	asked, ok := x.Request.(*rpc.Envelope)
-	if !ok || !lasts(asked.Body) {
+	if !ok {
 		return
 	}
+	if change, is := asked.Body.(*command.LogChange); is {
+		c.oracle.ChangeAsked(logs.Asked(x.From, change))
+	}
+	if !lasts(asked.Body) {
+		return
+	}
+	c.seeFirst(x, asked.Body)
 	if m := c.Member(x.To); m != nil {
 		if move, moves := asked.Body.(*command.MoveRange); moves && m.Leading() {
 			c.oracle.Requests(move.Name)

@@ -141,7 +141,7 @@ func (o operatorConnection) unsharded(c *scenario.Collection) bool {
 }
 
 func founded(c scenario.Collection) system.Collection {
-	coll := system.Collection{NS: c.NS, Key: shardKey(c)}
+	coll := system.Collection{NS: c.NS, Key: shardKey(c), Options: chosenFor(c.NS)}
 	for n := range c.Owners {
 		coll.Shards = append(coll.Shards, system.ShardName(n))
 	}

@@ -70,6 +70,7 @@ func (p *prober) probe(t env.Task, c *scenario.Collection) {
 		p.change(t, c.NS)
 	default:
 		p.scan(t, c.NS)
+		p.readBounds(t, c.NS)
 	}
 }
 
@@ -247,13 +248,37 @@ func (p *prober) change(t env.Task, ns string) {
 			})
 		}
 	case 2:
-		shard := p.oracle.Cluster().Shards()[0]
+		shard := p.staying()
 		p.try(t, ns, "add "+shard+" to a zone", func() error {
 			return p.once(t, &command.AddShardToZone{Shard: shard, Zone: field})
 		})
+		p.zoneRanges(t, ns, field)
 		p.try(t, ns, "remove "+shard+" from a zone", func() error {
 			return p.once(t, &command.RemoveShardFromZone{Shard: shard, Zone: field})
 		})
+	}
+}
+
+// staying is the first shard that does not drain: there always is one.
+func (p *prober) staying() string {
+	c := p.oracle.Cluster()
+	return c.Shards()[slices.IndexFunc(c.Shards(),
+		func(name string) bool { return !c.Draining(name) })]
+}
+
+// zoneRanges gives a zone two ranges that meet, and takes them back. They are those of a collection
+// that is none yet, so that the balancer has nothing to do with them.
+func (p *prober) zoneRanges(t env.Task, ns, zone string) {
+	ranges := []key.Range{{Min: key.Int(1), Max: key.Int(5)}, {Min: key.Int(5), Max: key.Int(9)}}
+	for _, give := range []string{zone, ""} {
+		for _, rng := range ranges {
+			p.try(t, ns, fmt.Sprintf("have %v in zone %q", rng, give), func() error {
+				return p.once(t, &command.UpdateZoneKeyRange{
+					NS: catalog.DatabaseOf(ns) + ".probe", Min: rng.Min, Max: rng.Max, Zone: give,
+					Field: shardKeyField,
+				})
+			})
+		}
 	}
 }
 

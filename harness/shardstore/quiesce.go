@@ -86,6 +86,7 @@ func (o operatorConnection) lead(t env.Task) {
 	o.makeRoom(t) // for what clients have written since
 	o.awaitDefragmented(t)
 	o.awaitBalance(t)
+	o.awaitMerges(t)
 }
 
 // endless gives up defragmentations where chunks are joined only when they have been on their
@@ -196,6 +197,7 @@ var patience = []struct {
 	{"moveChunkCatchUpMaxWaitMillis", 5 * time.Second},
 	{"moveRangeMaxWaitMillis", 20 * time.Second},
 	{"criticalSectionWaitMillis", 2 * time.Second},
+	{"migrationLockAcquisitionMaxWaitMS", 500 * time.Millisecond},
 	{"writeConcernTimeoutMillis", 2 * time.Second},
 	{"socketTimeoutMS", 2 * time.Second},
 	{"timeoutMS", 5 * time.Second},

@@ -91,7 +91,13 @@ func falsify(t *testing.T, rates map[string]*rate, ops []histories.Op, scan *his
 	if writer != nil && writer.Result.Found && writer.Result.Value != "" {
 		stale := slices.Clone(was)
 		stale[n].Value, stale[n].List = writer.Result.Value, writer.Result.List
-		try("stale ", stale, notReplaced(scan, writer))
+		why := notReplaced(scan, writer)
+		if why == "" && slices.ContainsFunc(ops, func(o histories.Op) bool {
+			return o.Kind == opkind.Rename && mayRemove(&o, scan, writer)
+		}) {
+			why = "the collection may have been replaced meanwhile"
+		}
+		try("stale ", stale, why)
 	}
 }
 

@@ -7,31 +7,52 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
+	"github.com/shardproof/shardproof/harness/shardstore/preference"
+	"github.com/shardproof/shardproof/harness/shardstore/reach"
+	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
 // Exchanged has the oracle judge whose documents an answer to a query has, and whether what a shard
 // says that it has done will last. Routers return what shards have returned to them.
 func (c *cluster) Exchanged(x *env.Exchange) {
-	if !x.Served {
-		return
+	if x.Served {
+		c.timed.Served(x, c.world.Now())
 	}
 	asked, _ := x.Request.(*rpc.Envelope)
 	said, _ := x.Reply.(*rpc.Envelope)
 	if asked == nil {
 		return
 	}
-	if err := refusal(x.Err, said); err != nil || said == nil {
-		c.refusedWrite(x, asked.Body, err)
+	err := refusal(x.Err, said)
+	if !x.Served {
+		if of, routes := c.routerOf(x); routes && err != nil {
+			c.primaries.Failed(of, x.To)
+		}
 		return
 	}
+	if err != nil || said == nil {
+		c.refusedWrite(x, asked.Body, err)
+		c.refusedIdly(x, asked.Body, err)
+		c.refusedPast(x, asked, err)
+		return
+	}
+	c.recordedAnswer(x, asked.Body, said.Body)
 	c.lastingAnswer(x, asked)
 	c.servedAnswer(x, asked.Body)
+	c.writtenAnswer(x, asked.Body, said.Body)
 	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
 	}
@@ -40,12 +61,71 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return
 	}
+	c.snapshotAnswer(x, asked.Body, batch)
 	q, unknown := c.admitted(x.To, asked.Body, batch)
 	if unknown != "" {
 		c.oracle.NotJudged(unknown, len(batch.Docs))
 		return
 	}
 	c.oracle.Returned(&q, c.keysOf(q.NS, batch.Docs)...)
+}
+
+// writtenAnswer has the oracle judge on which disks a write is that is acknowledged.
+func (c *cluster) writtenAnswer(x *env.Exchange, asked, said env.Message) {
+	m := c.Member(x.To)
+	w, writes := said.(*command.Written)
+	if m == nil || !writes || w.ConcernError != "" || x.Wrote == 0 {
+		return
+	}
+	var wants command.WriteConcern
+	switch req := asked.(type) {
+	case *command.Insert:
+		wants = req.Concern
+	case *command.Update:
+		wants = req.Concern
+	case *command.Delete:
+		wants = req.Concern
+	case *command.FindAndModify:
+		wants = req.Concern
+	}
+	_, term, there := m.Entry(x.Wrote)
+	at := oplog.Time{Term: term, Index: x.Wrote}
+	if lacking := c.disks.Written(at, wants, c.Members(m.Name())); there && lacking != "" {
+		c.oracle.WrittenUnkept(string(x.To), nameOf(asked), subject(asked), lacking)
+	}
+}
+
+// routerOf is the process of a router that sends a request to a shard.
+func (c *cluster) routerOf(x *env.Exchange) (of preference.Router, routes bool) {
+	node := c.world.Node(x.From)
+	if node == nil || !isRouter(x.From) {
+		return of, false
+	}
+	return preference.Router{
+		Node: x.From, Incarnation: node.Incarnation(), Set: setOf(x.To),
+	}, true
+}
+
+// routed has the oracle judge to which member a router sends a read.
+func (c *cluster) routed(x *env.Exchange, asked env.Message) {
+	of, routes := c.routerOf(x)
+	if !routes {
+		return
+	}
+	if wrong := c.primaries.Sent(of, x.To, len(c.Members(of.Set)), asked); wrong != "" {
+		c.oracle.NotPreferred(string(x.From), string(x.To), subject(asked), wrong)
+	}
+}
+
+// snapshotAnswer has the oracle judge the time as of which a shard answers a snapshot read: that
+// which its router has picked for all shards, or has been given.
+func (c *cluster) snapshotAnswer(x *env.Exchange, asked env.Message, said *command.Batch) {
+	req, opens := asked.(*command.Find)
+	if !opens {
+		return
+	}
+	a := client.Answer{Certainty: client.OK, Time: said.Time, Since: said.Since}
+	c.oracle.AnsweredRead(string(x.To), req.NS, replies.Snapshot(req, &a))
 }
 
 // asking is a query that a shard has let in, or why it says nothing about owners.
@@ -95,6 +175,67 @@ func askingOf(node env.NodeID, req *command.Find) asking {
 	return asking{query: q}
 }
 
+// refusedPast has the oracle judge a refusal for which a time would have to be too long ago: for a
+// shard's log or its store, or for the history of chunks.
+func (c *cluster) refusedPast(x *env.Exchange, asked *rpc.Envelope, err error) {
+	r := oracle.Refusal{
+		Node: string(x.To), Request: nameOf(asked.Body), NS: subject(asked.Body), Why: err.Error(),
+		Since: int64(x.Began),
+	}
+	if m := c.Member(x.To); m != nil {
+		c.refusedByShard(m, asked.Body, r, errcode.Of(err))
+	} else if isRouter(x.To) {
+		c.refusedByRouter(asked, r, errcode.Of(err))
+	}
+}
+
+func (c *cluster) refusedByShard(
+	m *replset.Member, asked env.Message, r oracle.Refusal, code errcode.Code,
+) {
+	switch req := asked.(type) {
+	case *command.Find:
+		a := askingOf(env.NodeID(r.Node), req)
+		switch {
+		case a.unknown != "" || a.query.At == 0:
+		case code == errcode.SnapshotTooOld:
+			c.oracle.RefusedIdly(r, reach.State(m, req.NS, req.At))
+		case code == errcode.StaleChunkHistory:
+			c.oracle.RefusedOwners(r, a.query.Version, a.query.Shard, a.query.At)
+		}
+	case *command.GetMore:
+		of, known := c.queries[req.Cursor]
+		if known && of.query.At != 0 && code == errcode.SnapshotTooOld {
+			c.oracle.RefusedIdly(r, reach.State(m, of.query.NS, hlc.Timestamp(of.query.At)))
+		}
+	case *command.ReadChanges:
+		if code == errcode.ChangeStreamHistoryLost {
+			c.oracle.RefusedIdly(r, reach.Changes(m, req.NS, req.Unsharded, req.After))
+		}
+	}
+}
+
+// refusedByRouter: where the request names no time, the router picks its own, which is not before
+// the one that came with the request.
+func (c *cluster) refusedByRouter(asked *rpc.Envelope, r oracle.Refusal, code errcode.Code) {
+	from := asked.Clock.Cluster
+	switch req := asked.Body.(type) {
+	case *command.Find:
+		if req.At != 0 {
+			from = req.At
+		}
+		if code == errcode.StaleChunkHistory && req.Concern == command.Snapshot {
+			c.oracle.RefusedRouting(r, "Find", uint64(from))
+		}
+	case *command.Watch:
+		if req.Resume {
+			from = req.After.TS
+		}
+		if code == errcode.ChangeStreamHistoryLost {
+			c.oracle.RefusedRouting(r, "ReadChanges", uint64(from-min(from, 1)))
+		}
+	}
+}
+
 // keysOf are the documents' shard keys, encoded.
 func (c *cluster) keysOf(ns string, docs []bson.Raw) []string {
 	i := slices.IndexFunc(c.scenario.Collections, func(one scenario.Collection) bool {
@@ -115,4 +256,63 @@ func (c *cluster) keysOf(ns string, docs []bson.Raw) []string {
 		keys[j] = string(k)
 	}
 	return keys
+}
+
+// recordedAnswer has the oracle judge how much a donor hands over, and what the config server has
+// recorded.
+func (c *cluster) recordedAnswer(x *env.Exchange, asked, said env.Message) {
+	switch req := asked.(type) {
+	case *command.MigrateClone:
+		if mods, ok := said.(*command.Mods); ok {
+			c.handed(&batches.Answer{
+				Node: string(x.To), Session: req.Session, Number: req.Number, Clone: true,
+			}, mods)
+		}
+	case *command.TransferMods:
+		if mods, ok := said.(*command.Mods); ok {
+			c.handed(&batches.Answer{
+				Node: string(x.To), Session: req.Session, Number: req.Number,
+			}, mods)
+		}
+	case *command.LogChange:
+		c.oracle.ChangeAnswered(logs.Asked(x.From, req))
+	}
+}
+
+func (c *cluster) handed(a *batches.Answer, mods *command.Mods) {
+	a.Elements = len(mods.Deletes) + len(mods.Reloads)
+	for _, id := range mods.Deletes {
+		a.Bytes += len(id)
+	}
+	shared := slices.ContainsFunc(c.scenario.Collections,
+		func(one scenario.Collection) bool { return one.IDs > 0 })
+	for _, doc := range mods.Reloads {
+		a.Bytes += len(doc)
+		if id, err := byID.Of(doc); err == nil && !shared {
+			a.Documents = append(a.Documents, id.String())
+		}
+	}
+	c.oracle.Handed(a)
+}
+
+// countsOnRecord has the oracle compare what a member counts as outstanding deletions of its shard
+// with what it has on record.
+func (c *cluster) countsOnRecord(node env.NodeID) {
+	m, reply := c.Member(node), c.Counters(node)
+	if m == nil || reply == nil {
+		return
+	}
+	want := map[string]int64{"rangeDeleterTasks": 0, "numOrphanDocs": 0}
+	if m.IsPrimary() {
+		tasks, orphans, err := logs.Deletions(m.Store())
+		if err != nil {
+			return
+		}
+		want["rangeDeleterTasks"], want["numOrphanDocs"] = tasks, orphans
+	}
+	for _, v := range reply.Values {
+		if right, recorded := want[v.Name]; recorded {
+			c.oracle.OnRecord(string(node), v.Name, v.Count, right)
+		}
+	}
 }

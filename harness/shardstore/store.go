@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
@@ -46,7 +48,10 @@ func init() { description.Ops = executable() }
 
 var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
-	Promises:  slices.Concat(checkers.Catalog(), endstate.Catalog(), oracle.Catalog()),
+	Promises: slices.Concat(
+		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
+		timed.Catalog(),
+	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{

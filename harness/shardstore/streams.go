@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/reach"
 	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
@@ -13,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/rpc"
 )
 
 // NewReader makes the node a client that watches a collection.
@@ -113,4 +115,30 @@ func change(c *command.Change) histories.Change {
 		Value: r.Value,
 		List:  r.List,
 	}
+}
+
+// readBounds reads a collection as of just the times to which history and states reach back, and
+// opens a stream from the first. They may be too long ago when the shards are asked: what comes of
+// it is judged like any read, and a refusal by whether that is so.
+func (p *prober) readBounds(t env.Task, ns string) {
+	table, err := p.Catalog(ns)
+	if err != nil || table.Collection().Unsharded {
+		return
+	}
+	var members []reach.Member
+	for _, name := range table.Shards() {
+		if m := p.Member(p.Primary(name)); m != nil {
+			members = append(members, m)
+		}
+	}
+	router := p.Topology().RouterNodes()[0]
+	bounds := reach.Bounds(table, members)
+	for _, at := range bounds {
+		_, _ = rpc.Call[command.Batch](t, p.ep, router, &command.Find{
+			NS: ns, Filter: between(0, 1<<30), Concern: command.Snapshot, At: at,
+		}, p.settings.AttemptTimeout)
+	}
+	_, _ = rpc.Call[command.ChangeBatch](t, p.ep, router, &command.Watch{
+		NS: ns, Resume: true, After: command.Mark(bounds[0] + 1),
+	}, p.settings.AttemptTimeout)
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -56,8 +57,10 @@ func (s *survey) Repair(t env.Task) (repaired []string) {
 	return repaired
 }
 
-// Statistics adds up the counters of all members of all shards, and has them judged.
+// Statistics adds up the counters of all members of all shards, and has them judged, and so what
+// the config server has recorded.
 func (s *survey) Statistics(t env.Task) map[string]int64 {
+	s.readLogs()
 	sum := make(map[string]int64)
 	for _, name := range s.Topology().ShardNames() {
 		for _, id := range s.Members(name) {
@@ -77,6 +80,22 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 	return sum
 }
 
+// readLogs has what the config server keeps for operators to read judged.
+func (s *survey) readLogs() {
+	m := s.Member(s.Primary(configsvr.Name))
+	if m == nil {
+		return
+	}
+	most, limited := 0, true
+	for _, v := range s.everySetting() {
+		most, limited = max(most, v.ActionRecords), limited && v.ActionRecords > 0
+	}
+	if !limited {
+		most = 0
+	}
+	s.oracle.Changelog(logs.Changelog(m.Store()), logs.Actions(m.Store()), most)
+}
+
 // audited is the state of the cluster for one collection.
 type audited struct {
 	endstate.Audit
@@ -94,6 +113,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 		return a // without a table the audit fails
 	}
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
+	a.Options, a.Described = o.chosenOptions(), described()
 	a.Unsharded, a.Index = table.Collection().Unsharded, indexName
 	for _, id := range o.Members(configsvr.Name) {
 		m := o.configMember(id)
@@ -112,11 +132,24 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 				continue
 			}
 			m := a.member(reply)
+			if data := o.Member(id); data != nil {
+				options, _ := data.Store().Options(ns)
+				m.Options = store.ChosenOptions(options).String()
+			}
 			m.Outside = o.oracle.Cluster().Knows() && !o.oracle.Cluster().Has(name)
 			a.Members = append(a.Members, m)
 		}
 	}
 	return a
+}
+
+// chosenOptions are those with which the scenario's collections begin, by their UUID.
+func (c *cluster) chosenOptions() map[string]string {
+	of := map[string]string{}
+	for _, one := range collections(c.scenario) {
+		of[one.UUID()] = one.Options.String()
+	}
+	return of
 }
 
 func (c *cluster) configMember(id env.NodeID) endstate.Member {

@@ -70,6 +70,8 @@ func simplerOps(s *scenario.Scenario) (all []edit) {
 			func(o *scenario.Op) { o.Prefer, o.Causal = "", false },
 			func(o *scenario.Op) { o.Causal = false },
 			func(o *scenario.Op) { o.Batched = false },
+			func(o *scenario.Op) { o.W, o.WTimeout = 0, 0 },
+			func(o *scenario.Op) { o.WTimeout = 0 },
 			func(o *scenario.Op) { o.Prefer = "" },
 			func(o *scenario.Op) { o.Concern, o.Age = "", 0 },
 			func(o *scenario.Op) { o.Client = 0 },

@@ -16,7 +16,8 @@ package scenario
 //	preset quick | drawn | short                             at most once, before the first set
 //	set SETTING VALUE                                      each setting once; replaces the preset's
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
-//	    [concern=WORD] [prefer=secondary] [age=TIME] [into=NS] [causal] [drop-target]
+//	    [concern=WORD] [prefer=secondary] [age=TIME] [w=N] [wtimeout=TIME] [into=NS] [causal]
+//	    [drop-target]
 //	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
 //	move-primary N at TIME DATABASE to SHARD
 //	stream N at TIME NS poll=TIME [batch=N] [resume=N] [back=N]
@@ -157,7 +158,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age= and into=",
+	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age=, w=, wtimeout= and into=",
 		func(name, value string) bool {
 			switch name {
 			case "k":
@@ -174,6 +175,10 @@ func (l *line) opPairs(o *Op) {
 				o.Prefer = value
 			case "age":
 				o.Age = l.time(value, "a time such as age=400ms")
+			case "w":
+				o.W = int(l.integer(value, "a number of members such as w=2"))
+			case "wtimeout":
+				o.WTimeout = l.time(value, "a time such as wtimeout=20ms")
 			case "into":
 				o.Into = value
 			default:

@@ -140,6 +140,11 @@ type Op struct {
 	// one transaction number, and a retry sends again what precedes it. A store without sessions
 	// takes them for any other.
 	Batched bool
+	// W of a write to a document is on how many members it must be before it is acknowledged, no
+	// fewer than a majority, which zero stands for; WTimeout is how long it waits for them, zero for
+	// as long as the cluster's setting says. A store without replica sets takes it for any other.
+	W        int
+	WTimeout time.Duration
 	// Age of a snapshot read is how far its time lies behind what its client knows; zero leaves the
 	// time to the router.
 	Age time.Duration

@@ -30,7 +30,9 @@ func drawTrigger(t *rapid.T) scenario.Trigger {
 	}
 }
 
-func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op {
+func drawOp(
+	t *rapid.T, id int, c scenario.Collection, clients, members int,
+) scenario.Op {
 	kinds := []scenario.OpKind{
 		"read", "write", "cas", "insert", "delete", "update", "upsert", "push", "scan",
 	}
@@ -64,6 +66,10 @@ func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op 
 		}
 	} else {
 		o.Batched = rapid.Bool().Draw(t, "batched")
+		o.WTimeout = time.Duration(rapid.Int64Range(0, 500).Draw(t, "wtimeout")) * time.Millisecond
+		if members > 1 {
+			o.W = rapid.IntRange(members/2+1, members).Draw(t, "w")
+		}
 	}
 	return o
 }
@@ -192,7 +198,7 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	}
 	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}, plain}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
-		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
+		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients, s.Topology.Members))
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "moves") {
 		s.Migrations = append(s.Migrations, drawMove(t, i, c.NS, s.Topology.Shards))
@@ -334,6 +340,18 @@ func TestMalformed(t *testing.T) {
 		{
 			"op 1 at 2s client 1 write test.docs k=9",
 			"bad.txt:5: the write has no value; expected an identity",
+		},
+		{
+			"op 1 at 2s client 1 write test.docs k=9 v=w1 w=1",
+			"bad.txt:5: w=1 with 3 members; expected at least two members, a majority",
+		},
+		{
+			"op 1 at 2s client 1 write test.docs k=9 v=w1 w=4",
+			"bad.txt:5: w=4 with 3 members; expected at least two members, a majority",
+		},
+		{
+			"op 1 at 2s client 1 read test.docs k=9 wtimeout=2ms",
+			"bad.txt:5: a read waits for no members; expected w= and wtimeout= with writes",
 		},
 		{
 			"op 1 at 2s client 1 read test.docs k=9 colour=red",

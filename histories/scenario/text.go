@@ -197,6 +197,12 @@ func (o Op) String() string {
 	if o.Age != 0 {
 		fmt.Fprintf(&b, " age=%s", o.Age)
 	}
+	if o.W != 0 {
+		fmt.Fprintf(&b, " w=%d", o.W)
+	}
+	if o.WTimeout != 0 {
+		fmt.Fprintf(&b, " wtimeout=%s", o.WTimeout)
+	}
 	if o.Into != "" {
 		b.WriteString(" into=" + quoteWord(o.Into))
 	}

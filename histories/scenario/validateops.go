@@ -56,6 +56,9 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 	if wrong, expected := o.readFlaw(); wrong != "" {
 		return wrong, expected
 	}
+	if wrong, expected := o.concernFlaw(s.Topology.Members); wrong != "" {
+		return wrong, expected
+	}
 	return o.shapeFlaw(int64(c.Keys))
 }
 
@@ -75,6 +78,23 @@ func (o *Op) readFlaw() (wrong, expected string) {
 		return "age=" + o.Age.String() + " of a " + string(o.Kind) +
 				" that is no snapshot of the past",
 			"a time above zero, with concern=snapshot and no causal"
+	}
+	return "", ""
+}
+
+// concernFlaw looks at what only writes to documents have. What fewer members than a majority have
+// may be rolled back, so that no history says what became of it.
+func (o *Op) concernFlaw(members int) (wrong, expected string) {
+	kind := o.Kind.Of()
+	switch {
+	case (o.W != 0 || o.WTimeout != 0) && (kind.Shape != opkind.Keyed || kind.Reads()):
+		return "a " + string(o.Kind) + " waits for no members",
+			"w= and wtimeout= with writes to documents only"
+	case o.W != 0 && (o.W < 2 || o.W <= members/2 || o.W > members):
+		return fmt.Sprintf("w=%d with %d members", o.W, members),
+			"at least two members, a majority, and no more than a shard has"
+	case o.WTimeout < 0:
+		return "wtimeout=" + o.WTimeout.String(), "a time above zero"
 	}
 	return "", ""
 }

@@ -17,11 +17,8 @@ import (
 // started and stopped.
 const ActionLog = "config.actionlog"
 
-// actionsKept is how many records there are at most, in place of a capped collection.
-const actionsKept = 1000
-
-// logAction adds a record, and removes the oldest when there are enough. It is not waited for: a
-// failover may take it back.
+// logAction adds a record, and removes the oldest when there are enough (actionLogMaxRecords, in
+// place of a capped collection). It is not waited for: a failover may take it back.
 func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 	number := b.lastAction() + 1
 	doc, err := bson.Marshal(bson.D{
@@ -38,17 +35,30 @@ func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 		Actor: uint8(trace.System),
 		Tag:   what,
 	}}
-	oldest := string(key.Int(number - actionsKept))
-	if b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
-		ops = append(ops, oplog.Op{
-			Kind:  oplog.Delete,
-			NS:    ActionLog,
-			ID:    oldest,
-			Actor: uint8(trace.System),
-			Tag:   what,
-		})
+	_ = b.server.Write(t, append(ops, b.outdated(number, what)...)...)
+}
+
+// outdated removes the records that are too many once there is one of that number: several after
+// an operator has lowered the limit.
+func (b *Balancer) outdated(number int64, what string) (ops []oplog.Op) {
+	most := int64(b.settings.ActionRecords)
+	if most == 0 {
+		return nil
 	}
-	_ = b.server.Write(t, ops...)
+	b.member.Store().Scan(ActionLog, store.Latest, func(id string, _ bson.Raw) bool {
+		old := key.Key(id) <= key.Int(number-most)
+		if old {
+			ops = append(ops, oplog.Op{
+				Kind:  oplog.Delete,
+				NS:    ActionLog,
+				ID:    id,
+				Actor: uint8(trace.System),
+				Tag:   what,
+			})
+		}
+		return old
+	})
+	return ops
 }
 
 // warn records shards that cannot give what they should, as all of it is jumbo: each once a term,

@@ -247,7 +247,7 @@ func TestUnshardedCollectionsAreDurable(t *testing.T) {
 	})
 	w.AddNode("client.0", func(task env.Task) {
 		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0"}, &s)
-		c.CreateUnsharded(task, "test.docs")
+		c.CreateUnsharded(task, "test.docs", nil)
 		c.IndexUnsharded(task, "test.docs", "v_1", document(t))
 		c.IndexUnsharded(task, "test.docs", "w_1", nil)
 		c.RenameUnsharded(task, "test.docs", "test.other", false)

@@ -60,10 +60,10 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 	}
 }
 
-// CreateUnsharded makes an unsharded collection, unless it exists.
-func (c *Client) CreateUnsharded(t env.Task, ns string) Answer {
+// CreateUnsharded makes an unsharded collection with these options, nil for none, unless it exists.
+func (c *Client) CreateUnsharded(t env.Task, ns string, options bson.Raw) Answer {
 	return c.write(t, &command.CreateUnsharded{
-		NS: ns, Session: c.statement(), Concern: command.Majority,
+		NS: ns, Options: options, Session: c.statement(), Concern: command.Majority,
 	})
 }
 

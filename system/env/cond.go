@@ -29,8 +29,8 @@ func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	return err
 }
 
-// WaitFor waits until ready returns true. A task that was interrupted after it was woken, and before
-// it ran, gets the error and not what it has waited for: nobody would give that back.
+// WaitFor waits until ready returns true. A task that was interrupted between being woken and
+// running gets the error and not what it has waited for: nobody would give that back.
 func (c *Cond) WaitFor(t Task, timeout time.Duration, ready func() bool) error {
 	until := t.Node().Mono().Add(timeout)
 	for !ready() {

@@ -21,5 +21,6 @@ type Exchange struct {
 }
 
 // Mark is what judges of an answer note of its server when the request arrives: the newest entry
-// that it has in its log, and the term in which it was deposed without knowing, 0 when it was not.
-type Mark struct{ Applied, Deposed uint64 }
+// that it has in its log, and the term in which it was deposed without knowing, 0 when it was not;
+// and the number by which they know the request again, 0 when they need not.
+type Mark struct{ Applied, Deposed, Number uint64 }

@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"math"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -14,9 +16,6 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
-
-// scanSlice is how many identities are collected before others may run.
-const scanSlice = 256
 
 // cloneList is the list of documents that were in the range when the capture began, in the order of
 // the shard key, and how far it was handed over. A chunk that is too big for a list is read along
@@ -114,16 +113,19 @@ func (d *donorMigration) insert(t env.Task, local, majority failpoint.Site, ops 
 func (d *donorMigration) scan(t env.Task) error {
 	var last store.Place
 	for {
-		before := len(d.clone.ids)
+		full := len(d.clone.ids) + d.s.settings.CloneScanBatch
+		if d.s.settings.CloneScanBatch == 0 {
+			full = math.MaxInt
+		}
 		d.s.member.Store().ScanKey(d.record.NS, d.record.Range(), store.Latest, last,
 			func(k key.Key, id string, doc bson.Raw) bool {
 				last = store.Place{Key: k, ID: id}
 				d.clone.ids = append(d.clone.ids, id)
 				d.clone.bytes += len(doc)
-				return len(d.clone.ids) < before+scanSlice
+				return len(d.clone.ids) < full
 			})
 		d.clone.documents = len(d.clone.ids)
-		if len(d.clone.ids) < before+scanSlice {
+		if len(d.clone.ids) < full {
 			return d.checkSize()
 		}
 		if err := t.Yield(failpoint.DonorScan); err != nil {

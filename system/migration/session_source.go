@@ -18,10 +18,6 @@ import (
 // statementBytes is the size at which a statement is estimated.
 const statementBytes = 256
 
-// sessionBatch is how many statements an answer has before the next session is left for the next
-// answer.
-const sessionBatch = 64
-
 // sessionSource hands over the history of the sessions that wrote to the range (protocol 7): first
 // what was on record when the migration began, then what is written since.
 type sessionSource struct {
@@ -119,11 +115,13 @@ func (x *sessionSource) next(t env.Task) (*command.SessionMods, error) {
 
 func (x *sessionSource) patience() time.Duration { return x.s.settings.SessionsPoll }
 
-// nextOld hands over the recorded chains of some sessions, each oldest first.
+// nextOld hands over the recorded chains of some sessions, each oldest first. An answer with enough
+// statements leaves the next session for the next answer.
 func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
 	mods := &command.SessionMods{}
 	taken := 0
-	for taken < len(x.old) && len(mods.Stmts) < sessionBatch {
+	most := x.s.settings.SessionsBatch
+	for taken < len(x.old) && (most == 0 || len(mods.Stmts) < most) {
 		if err := t.Point(
 			failpoint.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken},
 		); err != nil {

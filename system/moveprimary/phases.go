@@ -110,15 +110,12 @@ func (m *primaryMove) catchUp(t env.Task) error {
 	return m.advance(t, EnterCritSec, m.holds(true)...)
 }
 
-// sessionBatch is from how many statements on a message is sent: few, so that runs send more than
-// one.
-const sessionBatch = 8
-
 func (m *primaryMove) handOverSessions(t env.Task) error {
 	var batch []oplog.Stmt
+	most := m.s.settings.SessionsBatch
 	for _, rec := range m.s.shard.Sessions() {
 		batch = append(batch, m.history(rec)...)
-		if len(batch) >= sessionBatch {
+		if most > 0 && len(batch) >= most {
 			if err := m.handOver(t, batch); err != nil {
 				return err
 			}

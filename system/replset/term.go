@@ -102,9 +102,14 @@ func (m *Member) StepDown(t env.Task) error {
 	}
 	term, until := m.led, m.node.Mono().Add(m.cfg.Settings.CatchUpTimeout)
 	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
-		m.transfer(m.successor())
-		// raft gives a transfer up after an election timeout; then it is begun again.
-		err := m.wait(t, min(left, m.electionTimeout()), func() (bool, error) {
+		// raft gives a transfer up after an election timeout; then it is begun again. Nobody has
+		// been heard of lately just after raft has begun to count again, until the next heartbeat.
+		to, pause := m.successor(), m.electionTimeout()
+		if to == m.self {
+			pause = m.cfg.Settings.HeartbeatInterval
+		}
+		m.transfer(to)
+		err := m.wait(t, min(left, pause), func() (bool, error) {
 			return !m.leadsIn(term), nil
 		})
 		if err == nil || t.Err() != nil {

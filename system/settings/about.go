@@ -109,6 +109,10 @@ var about = []fact{
 		"migrateCloneInsertionBatchSize", Number, "recipient",
 		"documents that a recipient inserts in one batch; 0 for no limit",
 	},
+	{
+		"cloneScanBatchSize", Number, "donor",
+		"documents that a donor lists for the clone before others may run; 0 for no limit",
+	},
 	{"migrateCloneBatchBytes", Bytes, "donor", "bytes cloned in one batch"},
 	{
 		"migrateCloneInsertionBatchDelayMS", Milliseconds, "recipient",
@@ -146,6 +150,11 @@ var about = []fact{
 	{
 		"sessionModsWaitMillis", Milliseconds, "donor",
 		"how long a donor holds a request for session history when there is none",
+	},
+	{
+		"sessionModsBatchSize", Number, "donor",
+		"statements of session history from which on a message has no further session; " +
+			"0 for no limit",
 	},
 	{
 		"migrationRetryBackoffMillis", Milliseconds, "donor",
@@ -186,6 +195,10 @@ var about = []fact{
 	{
 		"balancerShortIntervalMillis", Milliseconds, "balancer",
 		"the pause after a balancer round that did something",
+	},
+	{
+		"actionLogMaxRecords", Number, "balancer",
+		"records that config.actionlog keeps; 0 for no limit",
 	},
 	{
 		"balancerRandomMigrations", Switch, "balancer",

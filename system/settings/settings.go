@@ -78,6 +78,8 @@ type Settings struct {
 	Concurrency int `name:"chunkMigrationConcurrency"`
 	// 0: no limit but what was fetched at once.
 	CloneBatchDocs int `name:"migrateCloneInsertionBatchSize"`
+	// 256 documents a donor lists at once; 0: no limit.
+	CloneScanBatch int `name:"cloneScanBatchSize"`
 	// 16 MiB.
 	CloneBatchBytes int `name:"migrateCloneBatchBytes"`
 	// 0.
@@ -100,6 +102,8 @@ type Settings struct {
 	StatusPoll time.Duration `name:"recvChunkStatusWaitMillis"`
 	// 1s the donor holds a request for session history.
 	SessionsPoll time.Duration `name:"sessionModsWaitMillis"`
+	// 64 statements from which on the next session's are left for the next message; 0: no limit.
+	SessionsBatch int `name:"sessionModsBatchSize"`
 	// 1s first pause of steps that are retried until they succeed.
 	RetryBackoff time.Duration `name:"migrationRetryBackoffMillis"`
 	// 300s.
@@ -124,6 +128,8 @@ type Settings struct {
 	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"`
 	// 1s after a round in which something was done.
 	BalancerPause time.Duration `name:"balancerShortIntervalMillis"`
+	// 1000 records of the balancer's actions, in place of a capped collection; 0: no limit.
+	ActionRecords int `name:"actionLogMaxRecords"`
 	// 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations).
 	BalancerRandom int `name:"balancerRandomMigrations"`
 	// 1024.
@@ -178,6 +184,7 @@ func Default80() Settings {
 		OrphanCleanupDelay:  900 * time.Second,
 		RangeDeleterDelay:   20 * time.Millisecond,
 		OverlapWait:         10 * time.Second,
+		CloneScanBatch:      256,
 		CloneBatchBytes:     16 << 20,
 		DrainWait:           10 * time.Second,
 		LockWait:            500 * time.Millisecond,
@@ -191,6 +198,7 @@ func Default80() Settings {
 		SteadyPoll:          10 * time.Millisecond,
 		StatusPoll:          time.Second,
 		SessionsPoll:        time.Second,
+		SessionsBatch:       64,
 		RetryBackoff:        time.Second,
 		HistoryWindow:       300 * time.Second,
 		TransactionLifetime: time.Minute,
@@ -198,6 +206,7 @@ func Default80() Settings {
 		CacheBatch:          1000,
 		BalancerInterval:    10 * time.Second,
 		BalancerPause:       time.Second,
+		ActionRecords:       1000,
 		SessionChunks:       1024,
 		SessionRefresh:      5 * time.Minute,
 		MergeInterval:       time.Hour,

@@ -150,6 +150,12 @@ func WithOptions(raw, chosen bson.Raw) bson.Raw {
 	return bson.Raw(doc)
 }
 
+// ChosenOptions are the options that a client has chosen; nil for none.
+func ChosenOptions(raw bson.Raw) bson.Raw {
+	chosen, _ := raw.Lookup(chosenOptions).DocumentOK()
+	return chosen
+}
+
 // DecodeOptions undoes EncodeOptions; a missing document has no uuid and no shard key.
 func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
 	all, err := document.Fields(raw, func(name []byte, v bson.RawValue) (ok bool) {

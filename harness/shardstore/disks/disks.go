@@ -1,5 +1,5 @@
-// Package disks compares what members of replica sets acknowledge with what is durable on their
-// disks.
+// Package disks compares what members of replica sets acknowledge, to each other and to those who
+// write, with what is durable on their disks.
 //
 // Promise: it reads the disks from outside, and asks no member what it has written.
 //
@@ -10,12 +10,15 @@ package disks
 import (
 	"fmt"
 
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 )
 
 // Rule: a member acknowledges an entry, or grants a vote, when that is durable on its own disk; a
-// primary announces an entry as committed when it is durable on a majority of the disks of its set.
+// primary announces an entry as committed when it is durable on a majority of the disks of its set,
+// and acknowledges a write when its entry is durable on as many as the write concern wants.
 
 // Disks are what is known of the disks of a cluster, and up to where primaries have announced what
 // is committed.
@@ -50,17 +53,36 @@ func (d *Disks) Announced(m *replset.Member, r *replset.Raft, set []env.NodeID) 
 		return ""
 	}
 	d.announced[m.Name()] = at.Index
+	return d.fewer(at, len(set)/2+1, set)
+}
+
+// Written says which entry is acknowledged to those who wrote it although fewer of its set's disks
+// keep it than their write concern wants; "" when enough do. What is on a majority of disks is not
+// rolled back, so a concern below that is not judged.
+func (d *Disks) Written(at oplog.Time, wants command.WriteConcern, set []env.NodeID) string {
+	majority := len(set)/2 + 1
+	switch {
+	case wants.Majority:
+		wants.W = majority
+	case wants.W < majority:
+		return ""
+	}
+	return d.fewer(at, wants.W, set)
+}
+
+// fewer says that an entry is durable on fewer disks than it should be; "" when it is on enough.
+func (d *Disks) fewer(at oplog.Time, should int, set []env.NodeID) string {
 	keep := 0
 	for _, id := range set {
 		if d.of(id).Has(at) {
 			keep++
 		}
 	}
-	if keep > len(set)/2 {
+	if keep >= should {
 		return ""
 	}
-	return fmt.Sprintf("entry %d of term %d is durable on %d of %d disks",
-		at.Index, at.Term, keep, len(set))
+	return fmt.Sprintf("entry %d of term %d is durable on %d of %d disks, and must be on %d",
+		at.Index, at.Term, keep, len(set), should)
 }
 
 // of is what a member's disk keeps now.

@@ -17,8 +17,10 @@ var Fields = map[string]Judge{
 	"client.Answer.Err":     {"cause", "whatever is refused has a cause"},
 	"client.Answer.After":   {"", "what the client knew before it asked is no reply"},
 	"client.Answer.Time": {"replies",
-		"never zero; that of a write is after what the client knew before"},
-	"client.Answer.Since":   {"read-times", "nothing that was read is older"},
+		"never zero; that of a write is after what the client knew before, and that of a " +
+			"snapshot read is the one that it asked for"},
+	"client.Answer.Since": {"read-times",
+		"nothing that was read is older; of a snapshot read it is the operation time: replies"},
 	"client.Answer.Retries": {"", "the client counts them itself"},
 
 	"command.Written.N":        {"replies", "by kind; see outcomes"},

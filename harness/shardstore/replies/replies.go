@@ -181,6 +181,23 @@ func times(op *scenario.Op, a *client.Answer) (flaws []string) {
 	return flaws
 }
 
+// Snapshot judges the times of the answer to a snapshot read by the request as it was sent: one
+// state on all shards was read, that of the time that was asked for if one was.
+func Snapshot(asked *command.Find, a *client.Answer) (flaws []string) {
+	if asked.Concern != command.Snapshot || a.Certainty != client.OK {
+		return nil
+	}
+	if asked.At != 0 && a.Time != asked.At {
+		flaws = append(flaws, fmt.Sprintf("it asked for the state of %v and was returned that of "+
+			"%v", asked.At, a.Time))
+	}
+	if a.Since != a.Time {
+		flaws = append(flaws, fmt.Sprintf("its documents are as of %v on one shard and as of %v "+
+			"on another", a.Since, a.Time))
+	}
+	return flaws
+}
+
 // Scan judges the batches of a scan, one after the other.
 type Scan struct {
 	op *scenario.Op

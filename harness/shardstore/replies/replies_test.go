@@ -328,6 +328,30 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// A snapshot read is of one time on all shards, which is the one that was asked for.
+func TestSnapshots(t *testing.T) {
+	given := command.Find{Concern: command.Snapshot, At: 7}
+	picked := command.Find{Concern: command.Snapshot}
+	for name, c := range map[string]struct {
+		asked command.Find
+		a     client.Answer
+		want  string
+	}{
+		"as of the time":      {given, client.Answer{Time: 7, Since: 7}, ""},
+		"later":               {given, client.Answer{Time: 9, Since: 9}, "asked for the state of 0.7"},
+		"picked by a router":  {picked, client.Answer{Time: 9, Since: 9}, ""},
+		"of two times":        {picked, client.Answer{Time: 9, Since: 8}, "0.8 on one shard"},
+		"of another concern":  {command.Find{At: 7}, client.Answer{Time: 9, Since: 8}, ""},
+		"without an outcome":  {given, client.Answer{Certainty: client.Failed, Time: 9}, ""},
+		"one shard is behind": {given, client.Answer{Time: 7, Since: 6}, "0.6 on one shard"},
+	} {
+		if c.a.Certainty == client.Unknown {
+			c.a.Certainty = client.OK
+		}
+		told(t, name, replies.Snapshot(&c.asked, &c.a), c.want)
+	}
+}
+
 // A scan's documents come in the order of the shard key, also from one batch to the next, and in
 // batches of the size that was asked for.
 func TestScans(t *testing.T) {
