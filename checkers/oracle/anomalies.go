@@ -14,6 +14,7 @@ import (
 type Twice struct {
 	NS, Key, Session string
 	Txn              int64
+	Statement        int
 }
 
 // execution is the first execution of a statement that a majority of its shard may have.
@@ -44,7 +45,9 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key &&
 		(o.droppedSince(first) || o.movedWithout(first)) {
-		o.twice = append(o.twice, Twice{e.NS, e.Key, e.Session(), e.Txn()})
+		o.twice = append(o.twice, Twice{
+			NS: e.NS, Key: e.Key, Session: e.Session(), Txn: e.Txn(), Statement: e.Statement(),
+		})
 		return
 	}
 	kept := *e // events are used again

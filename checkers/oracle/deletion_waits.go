@@ -138,7 +138,7 @@ func (o *Oracle) sweeps(m *move, asked uint64) bool {
 }
 
 // deletedSoon is the signature of a deletion that has not waited as long as operators have set:
-// whoever reads on a secondary goes by metadata from before the migration for that long (protocol
+// who reads on a secondary goes by metadata from before the migration for that long (protocol
 // 10.3).
 const deletedSoon verdict.Signature = "deleted-too-soon"
 

@@ -136,8 +136,11 @@ func (x excuser) ended(id int) int64 {
 // operation that sent the statement is part of the proof, or the proof is all that happened to the
 // key.
 func (x excuser) executedTwice(v *checkers.Violation) bool {
+	batched := x.batched()
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		return explains(twice, v, x.places(v), x.history)
+		return explains(twice, v, x.places(v), func() int {
+			return sender(x.history, batched, twice)
+		})
 	})
 }
 
@@ -155,30 +158,54 @@ func (x excuser) hides(w oracle.Undelivered, v *checkers.Violation) bool {
 }
 
 func explains(
-	twice oracle.Twice, v *checkers.Violation, places []string, history []histories.Op,
+	twice oracle.Twice, v *checkers.Violation, places []string, sender func() int,
 ) bool {
 	return v.NS == twice.NS && slices.Contains(places, twice.Key) &&
 		(v.Signature == checkers.NotLinearizable ||
-			slices.Contains(v.Ops, sender(history, twice)))
+			slices.Contains(v.Ops, sender()))
 }
 
-// sender is the number of the operation that sent a statement: each operation of a client that does
-// not read is the next transaction of its session. The result is no operation's when there is none.
-func sender(history []histories.Op, s oracle.Twice) int {
-	var sent []*histories.Op
+// sender is the number of the operation that sent a statement; the result is no operation's when
+// there is none. Each operation of a client that does not read is the next transaction of its
+// session or, if it goes into a batch with a write before, the next statement of that one.
+func sender(history []histories.Op, batched map[int]bool, s oracle.Twice) int {
+	var txn int64
+	statements := 0
+	for _, op := range sent(history, s.Session) {
+		if op.Kind.Whole() || !batched[op.ID] || statements == 0 {
+			txn, statements = txn+1, 0
+		}
+		if txn == s.Txn && statements == s.Statement {
+			return op.ID
+		}
+		if !op.Kind.Whole() {
+			statements++
+		}
+	}
+	return math.MinInt
+}
+
+// sent are the operations of a session's client that do not read, in the order of their calls.
+func sent(history []histories.Op, session string) (ops []*histories.Op) {
 	for i := range history {
 		op := &history[i]
 		kind := op.Kind.Of()
-		if strings.HasPrefix(s.Session, fmt.Sprintf("client.%d/", op.Client)) && !kind.Reads() &&
+		if strings.HasPrefix(session, fmt.Sprintf("client.%d/", op.Client)) && !kind.Reads() &&
 			kind.Shape != opkind.Streams {
-			sent = append(sent, op)
+			ops = append(ops, op)
 		}
 	}
-	if s.Txn < 1 || s.Txn > int64(len(sent)) {
-		return math.MinInt
+	slices.SortFunc(ops, func(a, b *histories.Op) int { return cmp.Compare(a.Call, b.Call) })
+	return ops
+}
+
+// batched are the operations of the scenario that go into one batch with a write before.
+func (c *cluster) batched() map[int]bool {
+	all := map[int]bool{}
+	for i := range c.scenario.Ops {
+		all[c.scenario.Ops[i].ID] = c.scenario.Ops[i].Batched
 	}
-	slices.SortFunc(sent, func(a, b *histories.Op) int { return cmp.Compare(a.Call, b.Call) })
-	return sent[s.Txn-1].ID
+	return all
 }
 
 // places are the encoded shard keys that a violation's key may stand for: of a hashed collection,

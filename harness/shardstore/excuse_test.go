@@ -25,25 +25,33 @@ func TestSender(t *testing.T) {
 		op(-1, histories.PreloadClient, opkind.Insert, 1), op(7, 1, opkind.Push, 9),
 		op(3, 1, opkind.Insert, 3), op(4, 1, opkind.Read, 5), op(5, 0, opkind.Delete, 4),
 		op(6, 1, opkind.CreateIndex, 7), op(8, 10, opkind.Insert, 2), op(9, 1, opkind.Watch, 8),
+		op(10, 1, opkind.Push, 10), op(11, 1, opkind.Push, 11), op(12, 3, opkind.Drop, 12),
+		op(13, 3, opkind.Push, 13),
 	}
+	batched := map[int]bool{10: true, 11: true, 13: true}
 	for _, c := range []struct {
-		session string
-		txn     int64
-		want    int
+		session   string
+		txn       int64
+		statement int
+		want      int
 	}{
-		{"client.1/1", 1, 3},
-		{"client.1/1", 2, 6},
-		{"client.1/1", 3, 7},
-		{"client.1/1", 4, math.MinInt},
-		{"client.1/1", 0, math.MinInt},
-		{"client.0/1", 1, 5},
-		{"client.10/1", 1, 8},
-		{"client.2/1", 1, math.MinInt},
+		{"client.1/1", 1, 0, 3},
+		{"client.1/1", 2, 0, 6},
+		{"client.1/1", 3, 0, 7},
+		{"client.1/1", 3, 1, 10},
+		{"client.1/1", 3, 2, 11},
+		{"client.1/1", 3, 3, math.MinInt},
+		{"client.1/1", 4, 0, math.MinInt},
+		{"client.1/1", 0, 0, math.MinInt},
+		{"client.0/1", 1, 0, 5},
+		{"client.10/1", 1, 0, 8},
+		{"client.2/1", 1, 0, math.MinInt},
+		{"client.3/1", 2, 0, 13}, // there is no write before that it could join
 	} {
-		twice := oracle.Twice{Session: c.session, Txn: c.txn}
-		if got := sender(history, twice); got != c.want {
-			t.Errorf("transaction %d of %s is operation %d's, want %d's", c.txn, c.session, got,
-				c.want)
+		twice := oracle.Twice{Session: c.session, Txn: c.txn, Statement: c.statement}
+		if got := sender(history, batched, twice); got != c.want {
+			t.Errorf("statement %d of transaction %d of %s is operation %d's, want %d's",
+				c.statement, c.txn, c.session, got, c.want)
 		}
 	}
 }
@@ -57,6 +65,7 @@ func TestExecutedTwiceExplains(t *testing.T) {
 		{ID: 5, Client: 2, Kind: opkind.Push, Call: 7},
 	}
 	twice := oracle.Twice{NS: "test.docs", Key: "c", Session: "client.1/1", Txn: 2}
+	by := func() int { return sender(history, nil, twice) }
 	lost := func(ns string, ops ...int) checkers.Violation {
 		return checkers.Violation{Signature: "lost-write", NS: ns, Ops: ops}
 	}
@@ -76,7 +85,7 @@ func TestExecutedTwiceExplains(t *testing.T) {
 		"all operations of the key": {all, "c", true},
 		"all of another key":        {all, "d", false},
 	} {
-		if got := explains(twice, &c.v, []string{c.key}, history); got != c.want {
+		if got := explains(twice, &c.v, []string{c.key}, by); got != c.want {
 			t.Errorf("%s: explained %v", name, got)
 		}
 	}
