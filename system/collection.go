@@ -28,7 +28,7 @@ type Collection struct {
 	// Shards, which are all shards when there are none.
 	Bounds []key.Key
 	Shards []string
-	// Options are what whoever made it has chosen, none for nothing. They mean nothing to the store,
+	// Options are those that its creator has chosen; empty for none. They mean nothing to the store,
 	// which keeps them.
 	Options bson.Raw
 	// Docs exist at the start. Each has an _id and the shard key.

@@ -3,7 +3,6 @@ package oracle
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -42,26 +41,6 @@ const (
 	refreshedIdly verdict.Signature = "refreshed-without-cause"
 	recoveredIdly verdict.Signature = "recovered-without-cause"
 )
-
-// Limits are the shortest times after which something is given up, by what it is.
-type Limits struct {
-	// Cursor is how long a cursor stays open that nobody uses.
-	Cursor time.Duration
-	// Migration is the shortest of the waits of a donor or a recipient.
-	Migration time.Duration
-	// History is for how long the config server remembers at least where a chunk was.
-	History time.Duration
-	// Deletion is how long the range deleter waits before it begins.
-	Deletion time.Duration
-}
-
-// Limit says what the limits are at the moment; without it, nothing is held against what is closed
-// or given up for taking long.
-func (o *Oracle) Limit(now func() Limits) { o.limits = now }
-
-// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node
-// whose clock gains half as much again.
-func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
 
 // causes is what has been seen that may be the cause of something later.
 type causes struct {

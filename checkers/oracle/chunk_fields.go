@@ -61,27 +61,6 @@ type lastLife struct {
 	at    int64
 }
 
-// clusterSince is the cluster as the config server's leader had it from a step on.
-type clusterSince struct {
-	step uint64
-	*model.Cluster
-}
-
-// clustersFrom are the states that the leader has had from a step on; none if another one was
-// elected since, who may have had others.
-func (f *fields) clustersFrom(step uint64) []clusterSince {
-	if f.elections[model.Config] > step {
-		return nil
-	}
-	first := 0
-	for i := range f.clusters {
-		if f.clusters[i].step <= step {
-			first = i
-		}
-	}
-	return f.clusters[first:]
-}
-
 // judge looks at collections; a database has no chunks of its own.
 func (f *fields) judge(e *trace.Event) {
 	if f.elected != 0 { // what the new leader has may be an older state

@@ -216,34 +216,6 @@ func (z *zonesOfNames) judgeLeft() {
 	z.gone = nil
 }
 
-// Making is how a collection is made by an operation: what is left to the config server. The zero
-// value leaves nothing to it.
-type Making uint8
-
-// The ways.
-const (
-	AsBegun      Making = iota // as at the start
-	Dealt                      // the chunks are given, and go to all shards that take chunks, in turn
-	Placed                     // chunks and shards follow from zones, hashes and the database
-	PlacedByHash               // the same, of a collection with a hashed key
-)
-
-// Layout is how a collection is to be made: at the start cut at the bounds and dealt to the shards
-// in turn, later as Again says.
-type Layout struct {
-	Bounds, Shards []string
-	Again          Making
-	// Chunks is at least how many there are to be of one that is placed by hash; 0: two a shard.
-	Chunks int
-}
-
-// Founds says how a collection is to be made, whichever client creates it and however often.
-func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
-
-// Plain says that the name may be that of an unsharded collection, of which the catalog knows
-// nothing: a write makes it.
-func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
-
 // takers are the shards that take chunks, by name.
 func takers(c *model.Cluster) (names []string) {
 	if c.Knows() {
@@ -263,6 +235,27 @@ func (f *fields) home(ns string) string {
 // settled says whether the database has stayed where it is since the collection was dropped.
 func (f *fields) settled(ns string) bool {
 	return f.causes.written[databaseOf(ns)] < f.gone[ns].at
+}
+
+// clusterSince is the cluster as the config server's leader had it from a step on.
+type clusterSince struct {
+	step uint64
+	*model.Cluster
+}
+
+// clustersFrom are the states that the leader has had from a step on; none if another one was
+// elected since, who may have had others.
+func (f *fields) clustersFrom(step uint64) []clusterSince {
+	if f.elections[model.Config] > step {
+		return nil
+	}
+	first := 0
+	for i := range f.clusters {
+		if f.clusters[i].step <= step {
+			first = i
+		}
+	}
+	return f.clusters[first:]
 }
 
 // flaw is what is wrong with the first chunks of a collection.

@@ -137,9 +137,8 @@ func (o *Oracle) sweeps(m *move, asked uint64) bool {
 	})
 }
 
-// deletedSoon is the signature of a deletion that has not waited as long as operators have set:
-// who reads on a secondary goes by metadata from before the migration for that long (protocol
-// 10.3).
+// deletedSoon is the signature of a deletion that has not waited as long as operators have set: a
+// reader on a secondary goes by metadata from before the migration for that long (protocol 10.3).
 const deletedSoon verdict.Signature = "deleted-too-soon"
 
 // readyAt is when a deletion became ready on its shard for the first time.

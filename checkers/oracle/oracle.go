@@ -20,6 +20,7 @@ package oracle
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/changelog"
@@ -221,6 +222,54 @@ func (o *Oracle) hook(h hooks) {
 		o.administered = append(o.administered, h.administered)
 	}
 }
+
+// Limits are the shortest times after which something is given up, by what it is.
+type Limits struct {
+	// Cursor is how long a cursor stays open that nobody uses.
+	Cursor time.Duration
+	// Migration is the shortest of the waits of a donor or a recipient.
+	Migration time.Duration
+	// History is for how long the config server remembers at least where a chunk was.
+	History time.Duration
+	// Deletion is how long the range deleter waits before it begins.
+	Deletion time.Duration
+}
+
+// Limit says what the limits are at the moment; without it, nothing is held against what is closed
+// or given up for taking long.
+func (o *Oracle) Limit(now func() Limits) { o.limits = now }
+
+// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node
+// whose clock gains half as much again.
+func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
+
+// Making is how a collection is made by an operation: what is left to the config server. The zero
+// value leaves nothing to it.
+type Making uint8
+
+// The ways.
+const (
+	AsBegun      Making = iota // as at the start
+	Dealt                      // the chunks are given, and go to all shards that take chunks, in turn
+	Placed                     // chunks and shards follow from zones, hashes and the database
+	PlacedByHash               // the same, of a collection with a hashed key
+)
+
+// Layout is how a collection is to be made: at the start cut at the bounds and dealt to the shards
+// in turn, later as Again says.
+type Layout struct {
+	Bounds, Shards []string
+	Again          Making
+	// Chunks is at least how many there are to be of one that is placed by hash; 0: two a shard.
+	Chunks int
+}
+
+// Founds says how a collection is to be made, whichever client creates it and however often.
+func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
+
+// Plain says that the name may be that of an unsharded collection, of which the catalog knows
+// nothing: a write makes it.
+func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
 
 // Observe takes the next event.
 func (o *Oracle) Observe(e *trace.Event) {

@@ -192,8 +192,8 @@ func TestOutstanding(t *testing.T) {
 	}
 }
 
-// TestCountedFailures: a migration that has failed for a reason was counted once, by those who have heard
-// of it, unless the end of a term, or a fault, has come between.
+// TestCountedFailures: a migration that has failed for a reason was counted once, no matter which
+// server has heard of it, unless the end of a term, or a fault, has come between.
 func TestCountedFailures(t *testing.T) {
 	failed := trace.AnsweredEvent{Request: "ShardsvrMoveRange", Code: "ChunkTooBig"}
 	stale := trace.AnsweredEvent{

@@ -1,8 +1,8 @@
 // Package quiet remembers what has disturbed a cluster, and when: what judges have to know before
 // they say that something happened for no reason.
 //
-// Promise: nothing that a fault, chance or an operator does to a node is missed, as long as whoever
-// runs the cluster passes on its events and says where chance hits. In doubt, something counts as
+// Promise: nothing that a fault, chance or an operator does to a node is missed, as long as it is
+// given all events of the cluster and told where chance hits. In doubt, something counts as
 // disturbed.
 //
 // Refusal: it judges nothing, and does not know what a disturbance may have led to.
