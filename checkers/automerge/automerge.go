@@ -20,15 +20,15 @@ import (
 // Checker is automatic-merges.
 var Checker = verdict.Checker{
 	Name: "automatic-merges",
-	Promise: "Chunks are merged without being asked for only while the balancer is on, its window " +
-		"is open, and neither the cluster nor the collection is excluded from that; and " +
-		"then they are.",
+	Promise: "The config server starts automatic merges only while the balancer is on and its " +
+		"window is open, and only of collections for which they are allowed; and while it may, " +
+		"chunks that can be merged are merged.",
 	Signatures: verdict.Meanings{
 		whileOff: "chunks were to be merged automatically while the balancer or automatic " +
 			"merging was off",
 		outsideWindow: "chunks were to be merged automatically outside the active window",
-		exempt: "chunks of a collection were to be merged automatically that is not to be " +
-			"balanced or merged",
+		exempt: "automatic merges were requested of a collection that is excluded from balancing " +
+			"or from automatic merging",
 		notMerged: "chunks that could be one were not merged in several passes",
 	},
 }

@@ -123,7 +123,7 @@ func (b *Batches) large(e *entry, did string, limit int) []verdict.Violation {
 		Signature: TooLarge,
 		Broke: fmt.Sprintf("%s has %s more than %d documents for %s in entry %d of its log",
 			e.Node, did, limit, e.Task, e.Index),
-		Because: []string{fmt.Sprintf("operators have never set more than %d", limit)},
+		Because: []string{fmt.Sprintf("the limit was never above %d in this run", limit)},
 		Events:  []uint64{e.Step},
 	}}
 }
@@ -137,9 +137,9 @@ func (b *Batches) Deleted(w Written, ended uint64) (broken []verdict.Violation) 
 	if before != nil && time.Duration(w.At-before.At) < pause*2/3 {
 		broken = append(broken, verdict.Violation{
 			Signature: TooSoon,
-			Broke: fmt.Sprintf("%s deleted the next documents for %s %v after the last",
+			Broke: fmt.Sprintf("%s deleted the next batch for %s only %v after the one before",
 				w.Node, w.Task, time.Duration(w.At-before.At)),
-			Because: []string{fmt.Sprintf("operators have never set a pause of less than %v",
+			Because: []string{fmt.Sprintf("rangeDeleterBatchDelayMS was never below %v in this run",
 				b.Limits.Pause)},
 			Events: []uint64{before.Step},
 		})
@@ -201,7 +201,7 @@ func (b *Batches) Handed(a *Answer) (broken []verdict.Violation) {
 			Signature: TooLarge,
 			Broke: fmt.Sprintf("%s answered request %d of session %s with %d %s of %d bytes",
 				a.Node, a.Number, a.Session, a.Elements, what, a.Bytes),
-			Because: []string{fmt.Sprintf("operators have never set more than %d bytes", limit)},
+			Because: []string{fmt.Sprintf("the limit was never above %d bytes in this run", limit)},
 		})
 	}
 	return broken

@@ -158,7 +158,7 @@ func Actions(numbers []int64, most int) (broken []verdict.Violation) {
 		broken = append(broken, verdict.Violation{
 			Signature: Unasked,
 			Broke:     fmt.Sprintf("config.actionlog has %d records", len(sorted)),
-			Because:   []string{fmt.Sprintf("operators have never set more than %d", most)},
+			Because:   []string{fmt.Sprintf("actionLogMaxRecords was never above %d in this run", most)},
 		})
 	}
 	for i, n := range sorted {

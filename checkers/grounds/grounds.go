@@ -36,7 +36,7 @@ func Overlaps(ns, lo, hi, zone string) *Ground {
 
 // NoShardOf is that no shard that stays is of a zone.
 func NoShardOf(zone string) *Ground {
-	return &Ground{"no shard that does not drain is of zone " + zone, func(v *View) bool {
+	return &Ground{"every shard of zone " + zone + " is draining, or it has none", func(v *View) bool {
 		return !v.Cluster.Stays(zone, "")
 	}}
 }
@@ -46,9 +46,9 @@ func NoShard(name string) *Ground {
 	return &Ground{"there is no shard " + name, func(v *View) bool { return !v.Cluster.Has(name) }}
 }
 
-// Closed is that one of the shards is none, or drains.
+// Closed is that one of the shards does not exist, or is draining.
 func Closed(shards ...string) *Ground {
-	return &Ground{"one of the shards is none, or drains", func(v *View) bool {
+	return &Ground{"one of the shards does not exist, or is draining", func(v *View) bool {
 		for _, name := range shards {
 			if !v.Cluster.Has(name) || v.Cluster.Draining(name) {
 				return true
@@ -106,7 +106,7 @@ func Named(ns string) *Ground {
 
 // OtherEpoch is that a collection is not there, or is another incarnation.
 func OtherEpoch(ns, epoch string) *Ground {
-	return inTable("it is another incarnation", ns, func(t model.Table) bool {
+	return inTable("it is not sharded, or is another incarnation", ns, func(t model.Table) bool {
 		for _, c := range t {
 			if c.Epoch != epoch {
 				return true

@@ -151,8 +151,9 @@ type Refusal struct {
 // Nothing is judged when something has happened to the member that might have it fail.
 func (o *Oracle) Refused(r Refusal, g *grounds.Ground) {
 	if !o.past.Held(o.world, g, r.Since) {
-		o.RefusedIdly(r, fmt.Sprintf("the cause would have to be that %s, and no majority of the "+
-			"config server had that in the last %v", g.Wants, elapsed(o.causes.now-r.Since)))
+		o.RefusedIdly(r, fmt.Sprintf("this refusal is right only if %s; that was at no time so in "+
+			"the catalog of a majority of the config server, in the last %v", g.Wants,
+			elapsed(o.causes.now-r.Since)))
 	}
 }
 

@@ -171,10 +171,10 @@ func (o *Oracle) judgeDelay(e *trace.Event) {
 			Signature: deletedSoon,
 			NS:        e.NS,
 			Key:       o.show(e.Key),
-			Broke: fmt.Sprintf("%s began to delete %s for %s %v after the range was given away",
+			Broke: fmt.Sprintf("%s began to delete %s for %s %v after the deletion became ready",
 				e.Node, o.span(m.min, m.max), m.id, waited),
-			Because: []string{fmt.Sprintf("operators have set that %v pass at least, and nobody "+
-				"waits for the deletion", least)},
+			Because: []string{fmt.Sprintf("orphanCleanupDelaySecs was never below %v in this "+
+				"run, and nobody waits for the deletion", least)},
 		}, ready.step)
 	}
 }

@@ -13,15 +13,15 @@ import (
 var deletionRule = verdict.Checker{
 	Name: "range-deletion",
 	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
-		"receiving, and that no open cursor may still return; it begins as late as operators " +
-		"have set. It forgets a range only when no orphan is left in it, and nobody is told " +
-		"earlier that the deletion is done.",
+		"receiving, and that no open cursor may still return, and it begins no sooner than " +
+		"the configured delay allows. It forgets a range only when no orphan is left in it, and " +
+		"nobody is told earlier that the deletion is done.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
-		deletedSoon:     "the range deleter began before the delay had passed that operators set",
+		deletedSoon:     "the range deleter began before the configured delay had passed",
 		cleanedTooEarly: "somebody who waited for a range deletion was answered before it was done",
 	},
 }

@@ -12,7 +12,7 @@ var repliesRule = verdict.Checker{
 	Name: "replies",
 	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
 		"flags, documents with their keys, the order and size of batches, and the operation time, " +
-		"of a snapshot read that which was asked for. " +
+		"which for a snapshot read is the time that was asked for. " +
 		"If a server answers that a write was not executed, it has written nothing there.",
 	Signatures: verdict.Meanings{
 		wrongReply:     "an answer says what no state of the data explains",

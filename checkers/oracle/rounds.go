@@ -18,8 +18,8 @@ var policyRule = verdict.Checker{
 		"else and nothing less, and donors are asked for just that, as operators have set.",
 	Signatures: verdict.Meanings{
 		notOfPolicy: "a round chose what the policy does not have, or left undone what it demands",
-		notAsRequested: "a donor was asked for another migration than an operator requested, " +
-			"or in another way",
+		notAsRequested: "the request that reached a donor has another range, recipient or options " +
+			"than the operator's",
 		notAsChosen: "a donor was asked for another migration than was chosen, or in another way " +
 			"than operators have set",
 	},

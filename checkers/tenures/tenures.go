@@ -20,8 +20,8 @@ import (
 
 var rule = verdict.Checker{
 	Name: "tenure",
-	Promise: "A settled primary leads on for as long as neither a fault, nor chance, nor an " +
-		"operator disturbs its replica set; and when an operator has it hand over, it does.",
+	Promise: "A settled primary stays primary until a fault, a random disturbance or an operator " +
+		"affects its replica set; and when an operator asks it to step down, it finds a successor.",
 	Signatures: verdict.Meanings{
 		electedIdly: "a replica set changed its primary although nothing had disturbed it",
 		handOverIdly: "a primary found no successor although all members of its set were running " +
@@ -40,7 +40,8 @@ func Catalog() []verdict.Checker { return []verdict.Checker{rule} }
 
 // Timing is what operators have set that changes of primaries go by.
 type Timing struct {
-	// Election is the longest time after which a member begins to campaign that hears of no primary.
+	// Election is the largest election timeout that is set in the run; a member that hears of no
+	// primary campaigns after one to two of them.
 	Election time.Duration
 	// HandOver is the shortest time for which a primary waits for a successor to catch up.
 	HandOver time.Duration
@@ -134,8 +135,8 @@ func (j *Judge) judgeChange(s *set, e *trace.Event) {
 	}
 	j.verdict.Add(verdict.Violation{
 		Signature: electedIdly,
-		Broke: fmt.Sprintf("%s %s in term %d of replica set %s, of which %s was the primary since %v",
-			e.Node, what, e.Term, e.Shard, s.primary, time.Duration(s.changed)),
+		Broke: fmt.Sprintf("%s %s in term %d of replica set %s, of which %s had been the primary "+
+			"since %v", e.Node, what, e.Term, e.Shard, s.primary, time.Duration(s.changed)),
 		Because: []string{
 			"the cause would have to be a fault, chance, or an operator",
 			fmt.Sprintf("none of them has disturbed the set in the last %v, in which a member "+
@@ -185,7 +186,7 @@ func (j *Judge) judgeHandOver(node, name string, began, ended int64) {
 		Broke: fmt.Sprintf("%s was to hand over replica set %s at %v and found no successor until %v",
 			node, name, time.Duration(began), time.Duration(ended)),
 		Because: []string{
-			fmt.Sprintf("all of the %d members have been running undisturbed for %v",
+			fmt.Sprintf("all %d members have been running undisturbed for %v",
 				j.members(name), time.Duration(ended-since)),
 			fmt.Sprintf("a primary waits %v for a successor to catch up", t.HandOver),
 		},

@@ -84,7 +84,7 @@ func (j *Judge) CursorAsked(node, id string) (answered func(given, lives bool)) 
 		if given && c.late > 0 {
 			j.broken(cursorLate, "",
 				fmt.Sprintf("%s gives the next batch of cursor %s", node, id),
-				fmt.Sprintf("by its own clock the cursor had not been used for %v, and is closed "+
+				fmt.Sprintf("by the server's clock the cursor had been idle for %v, and times out "+
 					"after %v", c.late, j.limits().Cursor))
 		}
 		c.late, c.used = 0, j.clock(node)

@@ -69,7 +69,7 @@ func (j *Judge) judgeCatchUp(e *trace.Event, d *donor) {
 	j.broken(caughtUpLate, e.NS,
 		fmt.Sprintf("the donor %s goes on with migration %s, for which it was asked at %v",
 			e.Node, d.migration, time.Duration(d.asked)),
-		fmt.Sprintf("by its own clock the recipient has taken %v to catch up, and may take %v",
+		fmt.Sprintf("by the donor's clock, clone and catch-up took %v, and the limit is %v",
 			took, most))
 }
 
@@ -163,15 +163,15 @@ func (j *Judge) judgeLeft(e *trace.Event, d *donor) {
 	allowed := max(l.Chunk, j.largest) * l.Percent / 100
 	broke := fmt.Sprintf("the donor %s is about to block writes for migration %s", e.Node,
 		d.migration)
-	changes := fmt.Sprintf("clients have made %d changes of its range since anything was last "+
-		"handed over", len(d.left))
+	changes := fmt.Sprintf("clients have made %d changes in its range since it last handed "+
+		"anything over", len(d.left))
 	if ids > l.Captured {
 		j.broken(leftMuch, e.NS, broke, changes,
-			fmt.Sprintf("they take %d bytes, and may take %d", ids, l.Captured))
+			fmt.Sprintf("the captured changes take %d bytes, and the limit is %d", ids, l.Captured))
 	}
 	if l.LeavesChanges && estimate >= allowed {
 		j.broken(leftMuch, e.NS, broke, changes,
-			fmt.Sprintf("their documents have at least %d bytes, and must have less than %d, "+
-				"%d%% of a chunk", estimate, allowed, l.Percent))
+			fmt.Sprintf("they are at least %d bytes in size, and must be under %d, %d%% of a chunk",
+				estimate, allowed, l.Percent))
 	}
 }

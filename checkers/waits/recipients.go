@@ -64,6 +64,7 @@ func (j *Judge) judgeEntry(e *trace.Event, c *commits) {
 	j.broken(enteredLate, e.NS,
 		fmt.Sprintf("the recipient %s enters its critical section for migration %s, and its donor "+
 			"still waits for that", e.Node, e.Migration()),
-		fmt.Sprintf("by its own clock it began to commit %v ago, and fails after %v", took, most),
+		fmt.Sprintf("by its own clock it began to commit %v ago, and should have given up after %v",
+			took, most),
 		fmt.Sprintf("nothing has held up %s", e.Node))
 }

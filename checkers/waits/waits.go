@@ -19,11 +19,12 @@ import (
 
 var rule = verdict.Checker{
 	Name: "waits",
-	Promise: "A server waits for as long as operators have set: a request behind a critical section " +
-		"that blocks it is not refused before, and a migration, a request or a cursor does not go " +
-		"on beyond its limit.",
+	Promise: "A server keeps the configured time limits: it does not refuse a request that a " +
+		"critical section blocks before its wait is over, and no migration, request or cursor " +
+		"goes on beyond its limit.",
 	Signatures: verdict.Meanings{
-		refusedEarly: "a request was refused at once behind a critical section, instead of waiting",
+		refusedEarly: "a request blocked by a critical section was refused before the section ended " +
+			"or its wait limit expired",
 		heldLong:     "a request waited behind a critical section for longer than it may",
 		caughtUpLate: "a donor went on with a migration that had taken too long to catch up",
 		lockedLate:   "a donor blocked writes after it had waited too long for the lock",
@@ -31,8 +32,9 @@ var rule = verdict.Checker{
 			"operators allow",
 		enteredLate: "a recipient went on to its critical section after the donor's request had " +
 			"waited too long",
-		concernLate: "a write waited for its write concern for longer than it may",
-		cursorLate:  "a cursor was still open after it had not been used for too long",
+		concernLate: "a write waited for its write concern for longer than its wtimeout, or the " +
+			"default, allows",
+		cursorLate: "a cursor returned a batch although it had been idle for longer than its timeout",
 	},
 }
 

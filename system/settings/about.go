@@ -111,7 +111,7 @@ var about = []fact{
 	},
 	{
 		"cloneScanBatchSize", Number, "donor",
-		"documents that a donor lists for the clone before others may run; 0 for no limit",
+		"documents that a donor scans for the clone before it yields; 0 for no limit",
 	},
 	{"migrateCloneBatchBytes", Bytes, "donor", "bytes cloned in one batch"},
 	{
@@ -153,7 +153,7 @@ var about = []fact{
 	},
 	{
 		"sessionModsBatchSize", Number, "donor",
-		"statements of session history from which on a message has no further session; " +
+		"statements after which a message of session history takes in no further session; " +
 			"0 for no limit",
 	},
 	{
