@@ -139,8 +139,8 @@ func (b *Batches) Deleted(w Written, ended uint64) (broken []verdict.Violation) 
 			Signature: TooSoon,
 			Broke: fmt.Sprintf("%s deleted the next batch for %s only %v after the one before",
 				w.Node, w.Task, time.Duration(w.At-before.At)),
-			Because: []string{fmt.Sprintf("rangeDeleterBatchDelayMS was never below %v in this run",
-				b.Limits.Pause)},
+			Because: []string{fmt.Sprintf("the pause is %v at least: the shorter of "+
+				"rangeDeleterBatchDelayMS and the pause after a failed batch", pause)},
 			Events: []uint64{before.Step},
 		})
 	}

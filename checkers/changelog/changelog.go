@@ -24,7 +24,7 @@ const (
 	Unasked verdict.Signature = "entry-nobody-asked-for"
 )
 
-// The entries about migrations that say how one has ended.
+// The entries about migrations that say that one began, or how it has ended.
 const (
 	Started   = "moveChunk.start"
 	Committed = "moveChunk.commit"

@@ -11,6 +11,8 @@ package tenures
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/quiet"
@@ -56,7 +58,6 @@ type Judge struct {
 	members func(set string) int
 	sets    map[string]*set
 	verdict verdict.Verdict
-	now     int64
 }
 
 // set is who leads a replica set, as far as events say.
@@ -65,12 +66,15 @@ type set struct {
 	// ceased to lead.
 	primary string
 	changed int64
-	// leaving counts the operators who have a primary hand over, left is when the last had ended.
-	leaving int
+	// leaving are the members that operators have hand over, left is when the last had ended.
+	leaving []*handOver
 	left    int64
 	// crowded is set when several had it hand over at a time.
 	crowded bool
 }
+
+// handOver is a request of an operator that has not ended; with its node's process it ends unheard.
+type handOver struct{ node string }
 
 // New returns a judge of primaries that rests on a record of disturbances. It must be shown every
 // event after the record has been.
@@ -97,8 +101,10 @@ func (j *Judge) of(name string) *set {
 
 // Observe takes the next event.
 func (j *Judge) Observe(e *trace.Event) {
-	j.now = e.At
 	switch e.Kind {
+	case trace.NodeUp, trace.NodeDown:
+		name, _, _ := strings.Cut(e.Node, ".")
+		j.of(name).end(func(h *handOver) bool { return h.node == e.Node }, e.At)
 	case trace.Elected, trace.SteppedDown:
 		j.verdict.Checked++
 		s := j.of(e.Shard)
@@ -125,8 +131,8 @@ func (j *Judge) window(at int64) int64 {
 // as long as a member that heard nothing of it would have waited at least.
 func (j *Judge) judgeChange(s *set, e *trace.Event) {
 	since, settled := j.window(e.At), e.At-int64(j.timing().Election)
-	if since <= 0 || s.primary == "" || s.changed >= settled || s.leaving > 0 || s.left >= since ||
-		j.timing().Changed || !j.quiet.Set(e.Shard, since) {
+	if since <= 0 || s.primary == "" || s.changed >= settled || len(s.leaving) > 0 ||
+		s.left >= since || j.timing().Changed || !j.quiet.Set(e.Shard, since) {
 		return
 	}
 	what := "steps down"
@@ -160,16 +166,24 @@ const shortestHandOver = 250 * time.Millisecond
 // called when that has come to its end; found says whether there was a successor in time.
 func (j *Judge) HandsOver(node, name string, at int64) (over func(found bool, at int64)) {
 	s := j.of(name)
-	s.leaving++
-	s.crowded = s.crowded || s.leaving > 1
+	mine := &handOver{node}
+	s.leaving = append(s.leaving, mine)
+	s.crowded = s.crowded || len(s.leaving) > 1
 	settled := s.primary == node && s.changed < j.before(at)
 	return func(found bool, ended int64) {
-		alone := !s.crowded
-		s.leaving--
-		s.left, s.crowded = ended, s.crowded && s.leaving > 0
+		alone := !s.crowded && slices.Contains(s.leaving, mine)
+		s.end(func(h *handOver) bool { return h == mine }, ended)
 		if !found && settled && alone && s.primary == node && s.changed < at {
 			j.judgeHandOver(node, name, at, ended)
 		}
+	}
+}
+
+// end takes note that some of those who hand over do so no more.
+func (s *set) end(which func(*handOver) bool, at int64) {
+	before := len(s.leaving)
+	if s.leaving = slices.DeleteFunc(s.leaving, which); len(s.leaving) < before {
+		s.left, s.crowded = at, s.crowded && len(s.leaving) > 0
 	}
 }
 

@@ -68,6 +68,12 @@ func TestChanges(t *testing.T) {
 	moving := half
 	moving.Changed = true
 	handsOver := func(j *Judge, _ *quiet.Record) { j.HandsOver("a.0", "a", 19*second) }
+	unheard := func(j *Judge, _ *quiet.Record) { j.HandsOver("a.0", "a", 8*second) }
+	lost := []happening{
+		{10, "a.0", trace.NodeDownEvent{}}, elected(11, "a.1"),
+		{11, "a.1", trace.WritableEvent{Shard: "a", Term: 2}},
+		{12, "a.0", trace.NodeUpEvent{}}, elected(30, "a.2"),
+	}
 	handedOver := func(j *Judge, _ *quiet.Record) {
 		j.HandsOver("a.0", "a", 17*second)(true, 18*second)
 	}
@@ -79,14 +85,15 @@ func TestChanges(t *testing.T) {
 		also   func(*Judge, *quiet.Record)
 		want   verdict.Signature
 	}{
-		"elected":           {half, []happening{elected(20, "a.1")}, nil, electedIdly},
-		"stepped down":      {half, []happening{deposed(20, "a.0")}, nil, electedIdly},
-		"at the start":      {half, []happening{elected(4, "a.1")}, nil, ""},
-		"times that change": {moving, []happening{elected(20, "a.1")}, nil, ""},
-		"handing over":      {half, []happening{elected(20, "a.1")}, handsOver, ""},
-		"handed over":       {half, []happening{elected(20, "a.1")}, handedOver, ""},
-		"chance":            {half, []happening{elected(20, "a.1")}, chance, ""},
-		"chance elsewhere":  {half, []happening{elected(20, "a.1")}, elsewhere, electedIdly},
+		"elected":            {half, []happening{elected(20, "a.1")}, nil, electedIdly},
+		"stepped down":       {half, []happening{deposed(20, "a.0")}, nil, electedIdly},
+		"at the start":       {half, []happening{elected(4, "a.1")}, nil, ""},
+		"times that change":  {moving, []happening{elected(20, "a.1")}, nil, ""},
+		"handing over":       {half, []happening{elected(20, "a.1")}, handsOver, ""},
+		"lost with its node": {half, lost, unheard, electedIdly},
+		"handed over":        {half, []happening{elected(20, "a.1")}, handedOver, ""},
+		"chance":             {half, []happening{elected(20, "a.1")}, chance, ""},
+		"chance elsewhere":   {half, []happening{elected(20, "a.1")}, elsewhere, electedIdly},
 		"again and again": {half, []happening{
 			elected(20, "a.1"), {20, "a.1", trace.WritableEvent{Shard: "a", Term: 2}},
 			elected(21, "a.0"),

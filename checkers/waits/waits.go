@@ -73,17 +73,15 @@ type Limits struct {
 
 // Judge follows what waits.
 type Judge struct {
-	quiet   *quiet.Record
-	limits  func() Limits
-	clock   func(node string) time.Duration
-	verdict verdict.Verdict
-	// now is when the newest event happened.
-	now       int64
+	quiet     *quiet.Record
+	limits    func() Limits
+	clock     func(node string) time.Duration
+	verdict   verdict.Verdict
 	step      uint64
 	primaries map[string]int64 // since when a node is a settled primary
 	sections  map[place]*section
 	donors    map[string]*donor // by node
-	// forced are the collections and shards of which something is moved however big it is.
+	// forced are the collections of which something is moved however big it is.
 	forced  map[string]bool
 	largest int64 // the largest chunk that a request allows
 	commits map[string]*commits
@@ -109,7 +107,7 @@ func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
 
 // Observe takes the next event.
 func (j *Judge) Observe(e *trace.Event) {
-	j.now, j.step = e.At, e.Step
+	j.step = e.Step
 	switch e.Kind {
 	case trace.NodeUp, trace.NodeDown:
 		j.forget(e.Node)

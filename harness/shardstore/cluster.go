@@ -52,8 +52,6 @@ type cluster struct {
 	balanceViews map[string]balanceView
 	disks        *disks.Disks
 	merges       *merges.Watch
-	// began are the settings at the start.
-	began settings.Settings
 	// primaries are those that routers go by.
 	primaries preference.Primaries
 	timed     *timed.Cluster
@@ -121,7 +119,6 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 			return nil, err
 		}
 	}
-	c.began = c.settings
 	c.oracle.Batches(c.batches())
 	var err error
 	c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...)
@@ -175,11 +172,6 @@ func (c *cluster) valuesOfSettings() []settings.Settings {
 	return all
 }
 
-// everySetting are the settings at the start, and all that they have been or may be.
-func (c *cluster) everySetting() []settings.Settings {
-	return append([]settings.Settings{c.began}, c.valuesOfSettings()...)
-}
-
 // batches are how much servers may do in one go by any of the settings.
 func (c *cluster) batches() batches.Limits {
 	of := func(s *settings.Settings) batches.Limits {
@@ -188,7 +180,7 @@ func (c *cluster) batches() batches.Limits {
 			Cloned: s.CloneBatchBytes, Changed: s.ModsBatchBytes, Pause: s.RangeDeleterDelay,
 		}
 	}
-	all := c.everySetting()
+	all := c.valuesOfSettings()
 	widest := of(&all[0])
 	for i := range all {
 		widest = widest.Or(of(&all[i]))
@@ -351,10 +343,12 @@ func (c *cluster) operator(node env.Node) operatorConnection {
 	return operatorConnection{c, ep, sets}
 }
 
-// Disturbed tells the oracle which replica sets a fault of chance hits.
-func (c *cluster) Disturbed(nodes ...env.NodeID) {
-	for _, node := range nodes {
-		c.oracle.Disturbed(setOf(node))
+// Disturbed tells the oracle which replica sets a fault of chance hits: that of a node and, if it
+// is a message, that of the other end.
+func (c *cluster) Disturbed(node, to env.NodeID) {
+	c.oracle.Disturbed(setOf(node))
+	if to != "" {
+		c.oracle.Disturbed(setOf(to))
 	}
-	c.timed.Disturbed(nodes[0], nodes[1], c.world.Now())
+	c.timed.Disturbed(node, to, c.world.Now())
 }

@@ -45,8 +45,10 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	}
 	if err != nil || said == nil {
 		c.refusedWrite(x, asked.Body, err)
-		c.refusedIdly(x, asked.Body, err)
-		c.refusedPast(x, asked, err)
+		if err != nil {
+			c.refusedIdly(x, asked.Body, err)
+			c.refusedPast(x, asked, err)
+		}
 		return
 	}
 	c.recordedAnswer(x, asked.Body, said.Body)

@@ -87,7 +87,7 @@ func (s *survey) readLogs() {
 		return
 	}
 	most, limited := 0, true
-	for _, v := range s.everySetting() {
+	for _, v := range s.valuesOfSettings() {
 		most, limited = max(most, v.ActionRecords), limited && v.ActionRecords > 0
 	}
 	if !limited {

@@ -116,7 +116,7 @@ type Overhearer interface {
 // Disturbed is a System that is told where a fault of chance hits: a node and "", or both ends of a
 // link.
 type Disturbed interface {
-	Disturbed(nodes ...env.NodeID)
+	Disturbed(node, to env.NodeID)
 }
 
 // Client is an application with its driver and one session. It carries out one operation at a time.
