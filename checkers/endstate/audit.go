@@ -1,6 +1,7 @@
 package endstate
 
 import (
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -15,10 +16,8 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// SameSince are the major versions, by shard, from which on only splits, merges and cleared
-	// jumbo flags have given it newer ones. Its members need not know of these, as the shard keeps
-	// what it has.
-	SameSince map[string]uint32
+	// SameSince are, by shard, the major versions from which on it has had the same ranges.
+	SameSince map[string]model.Same
 	// Unsharded says that the shard owns all of it that is the primary of its database.
 	Unsharded bool
 	// Busy: something was still running when the members were asked, which is reported by itself.

@@ -180,7 +180,7 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 			Broke:   fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
 			Because: []string{"the catalog says " + a.ranges(want)},
 		})
-	} else if m.Major > major || m.Major < a.oldest(m.Shard, major) {
+	} else if m.Major > major || m.Major < a.oldest(m, major) {
 		a.add(v, metadataDiffers, "",
 			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
@@ -194,12 +194,16 @@ func (a *Audit) notTold(m *Member) bool {
 	return a.Unsharded && !m.Primary && len(m.Owned) == 0
 }
 
-// oldest is the lowest major version that a shard's members may go by.
-func (a *Audit) oldest(shard string, newest uint32) uint32 {
-	if since, known := a.SameSince[shard]; known {
-		return since
+// oldest is the lowest major version that a member may go by.
+func (a *Audit) oldest(m *Member, newest uint32) uint32 {
+	switch since, known := a.SameSince[m.Shard]; {
+	case !known:
+		return newest
+	case m.Primary:
+		return since.Primary
+	default:
+		return since.Secondaries
 	}
-	return newest
 }
 
 // differing is what is in one of two lists of ranges only, cut at all their bounds.

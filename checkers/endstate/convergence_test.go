@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -155,13 +156,19 @@ func TestConvergence(t *testing.T) {
 		}, metadataDiffers},
 		"old version": {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
 		"a version from before a split": {func(a *Audit) {
-			a.Members[0].Major, a.SameSince = 1, map[string]uint32{"a": 1}
+			a.Members[0].Major, a.SameSince = 1, sameSince(1, 1)
+		}, ""},
+		"a primary's version from before a permission": {func(a *Audit) {
+			a.Members[0].Major, a.SameSince = 1, sameSince(2, 1)
+		}, metadataDiffers},
+		"a secondary's version from before a permission": {func(a *Audit) {
+			a.Members[1].Major, a.SameSince = 1, sameSince(2, 1)
 		}, ""},
 		"a version from before a move": {func(a *Audit) {
-			a.Members[0].Major, a.SameSince = 0, map[string]uint32{"a": 1}
+			a.Members[0].Major, a.SameSince = 0, sameSince(1, 1)
 		}, metadataDiffers},
 		"a version of the future": {func(a *Audit) {
-			a.Members[0].Major, a.SameSince = 3, map[string]uint32{"a": 1}
+			a.Members[0].Major, a.SameSince = 3, sameSince(1, 1)
 		}, metadataDiffers},
 		"other incarnation": {func(a *Audit) { a.Members[0].Epoch = "f" }, metadataDiffers},
 		"document lost":     {func(a *Audit) { a.Members[2].Documents = nil }, documentLost},
@@ -229,4 +236,8 @@ func TestDiffering(t *testing.T) {
 			t.Errorf("%s: %v, not %v", name, got, c.want)
 		}
 	}
+}
+
+func sameSince(primary, secondaries uint32) map[string]model.Same {
+	return map[string]model.Same{"a": {Primary: primary, Secondaries: secondaries}}
 }

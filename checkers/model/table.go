@@ -151,3 +151,8 @@ func (w *Write) Moved() (moved []Move) {
 
 // Move is a range that changes its owner.
 type Move struct{ Min, Max, From, To string }
+
+// Same are the major versions of a shard that its members may go by although the catalog has newer
+// ones, as those came of changes that leave it what it has: splits, merges and cleared jumbo flags,
+// which nobody is told of, and permissions to migrate, which its secondaries are not told of.
+type Same struct{ Primary, Secondaries uint32 }

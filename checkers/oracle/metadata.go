@@ -173,18 +173,28 @@ var reshapes = []trace.CatalogChange{
 	trace.Split, trace.Merge, trace.AutoMerge, trace.JumboCleared,
 }
 
+// permissions are changes of that kind of which the shards' primaries are told, and only they.
+var permissions = []trace.CatalogChange{trace.ForbidsMigrations, trace.AllowsMigrations}
+
 // followReshape follows from which major version on each shard has had the same ranges.
 func (o *Oracle) followReshape(w *model.Write) {
 	before := o.same[w.NS]
-	o.same[w.NS] = map[string]uint32{}
+	o.same[w.NS] = map[string]model.Same{}
 	reshaped := slices.ContainsFunc(reshapes, w.Is)
+	permitted := slices.ContainsFunc(permissions, w.Is)
 	for _, c := range w.After {
 		major := majorOf(w.After, c.Shard)
-		if old, known := before[c.Shard]; known &&
-			(reshaped || major == majorOf(w.Before, c.Shard)) {
-			major = old
+		same := model.Same{Primary: major, Secondaries: major}
+		if old, known := before[c.Shard]; known {
+			kept := reshaped || major == majorOf(w.Before, c.Shard)
+			if kept {
+				same.Primary = old.Primary
+			}
+			if kept || permitted {
+				same.Secondaries = old.Secondaries
+			}
 		}
-		o.same[w.NS][c.Shard] = major
+		o.same[w.NS][c.Shard] = same
 	}
 }
 
@@ -197,6 +207,5 @@ func majorOf(t model.Table, shard string) (major uint32) {
 	return major
 }
 
-// SameSince are the major versions, by shard, from which on only changes that leave it what it has
-// have given it newer ones: its members need not know of these.
-func (o *Oracle) SameSince(ns string) map[string]uint32 { return o.same[ns] }
+// SameSince are the major versions, by shard, from which on it has had the same ranges.
+func (o *Oracle) SameSince(ns string) map[string]model.Same { return o.same[ns] }

@@ -103,7 +103,7 @@ type Oracle struct {
 	// identity is that under which a member has the collection of a name.
 	identity func(node, ns string) string
 	// same are the major versions from which on a shard has had the same ranges, by namespace.
-	same map[string]map[string]uint32
+	same map[string]map[string]model.Same
 	// forbids says of which namespaces a majority of the config server forbids migrations.
 	forbids map[string]bool
 
@@ -186,7 +186,7 @@ func New(key func(string) string) *Oracle {
 		lives:        map[string]uint64{},
 		identity:     func(string, string) string { return "" },
 		forbids:      map[string]bool{},
-		same:         map[string]map[string]uint32{},
+		same:         map[string]map[string]model.Same{},
 		layouts:      map[string]Layout{},
 		plain:        map[string]bool{},
 		services:     map[string]*service{},
