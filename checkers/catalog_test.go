@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/tenures"
 	"github.com/shardproof/shardproof/checkers/waits"
 )
@@ -16,7 +17,7 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
-		waits.Catalog(),
+		signals.Catalog(), waits.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

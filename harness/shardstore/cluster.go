@@ -10,7 +10,9 @@ import (
 	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
@@ -55,6 +57,7 @@ type cluster struct {
 	// primaries are those that routers go by.
 	primaries preference.Primaries
 	timed     *timed.Cluster
+	signals   *signals.Judge
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -112,6 +115,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		Changed: c.changesHeartbeats(),
 		Partial: protocolOf(s).BlocksWithChangesLeft(),
 	})
+	c.signals = signals.New(c.logOf)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -255,17 +259,26 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.oracle.Observe(e)
 	c.merges.Judge.Observe(e)
 	c.timed.Observe(e)
+	c.signals.Observe(e)
 	c.balancing.follow(e)
 	if e.Kind == trace.RangeDeletion { // at the end there is nothing outstanding
 		c.countsOnRecord(env.NodeID(e.Node))
 	}
 }
 
-// Verdicts are those of the step oracle, of the judge of what the config server sends, and of who
-// judges times.
+// Verdicts are those of the step oracle, of the judges of what the config server and donors send,
+// and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
-	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict())
+	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict())
 	return append(all, c.timed.Verdicts()...)
+}
+
+// logOf is the log of a node, nil while it is down.
+func (c *cluster) logOf(node string) signals.Log {
+	if m := c.Member(env.NodeID(node)); m != nil {
+		return logs.Donor{Member: m}
+	}
+	return nil
 }
 
 // clockOf is what a node measures limits by; 0 while it is down.

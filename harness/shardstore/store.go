@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
@@ -50,7 +51,7 @@ var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises: slices.Concat(
 		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
-		timed.Catalog(),
+		signals.Catalog(), timed.Catalog(),
 	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),

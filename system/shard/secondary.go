@@ -26,9 +26,9 @@ import (
 // A read at or after a cluster time waits for the log up to there first, so it knows of every
 // change before it.
 
-// invalidateTag is the tag of entries by which secondaries forget the placement; other writes of
+// InvalidateTag is the tag of entries by which secondaries forget the placement; other writes of
 // the same document are of the copy of the routing table.
-const invalidateTag = "invalidate"
+const InvalidateTag = "invalidate"
 
 // SignalSecondaries has every secondary forget what it knows of the placement, once the signal
 // arrives there; to know it again it asks the primary, which answers after the critical section.
@@ -56,7 +56,7 @@ func (c *Collection) signalRefreshed(t env.Task) {
 
 func (c *Collection) signal(t env.Task, doc cacheDoc) error {
 	op := documentOp(oplog.Update, CacheNS, c.ns, doc)
-	op.Tag = invalidateTag
+	op.Tag = InvalidateTag
 	_, err := c.server.cfg.Member.Write(t, op)
 	return err
 }
@@ -67,7 +67,7 @@ func (s *Server) learnPlacements(e *oplog.Entry) {
 		s.clearAll()
 	}
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidateTag {
+		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == InvalidateTag {
 			s.signalled(op.Doc)
 		}
 	}
