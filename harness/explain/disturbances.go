@@ -117,7 +117,8 @@ const toldDelay = 5 * time.Millisecond
 
 // isDelay says whether chance made something late by its answer.
 func isDelay(e *trace.Event) bool {
-	return e.Question() == sim.Tail || e.Question() == sim.Stall || e.Question() == sim.DiskTail
+	return e.Question() == sim.Tail || e.Question() == sim.Stall || e.Question() == sim.Waking ||
+		e.Question() == sim.DiskTail
 }
 
 // replicationClass is the class of the messages within a replica set.

@@ -125,6 +125,7 @@ var backgroundFaults = []knob{
 	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},
 	{"sim.task.stallDelay", []string{"20ms", "5ms", "200ms", "500ms"}},
 	{"sim.task.siteStallsPerMillion", []string{"0", "10000", "60000", "200000"}},
+	{"sim.task.siteWakingsPerMillion", []string{"0", "10000", "60000", "200000"}},
 	{"sim.task.siteErrorsPerMillion", []string{"0", "5000", "20000", "40000"}},
 }
 

@@ -89,6 +89,7 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 		})
 	}
 	r.world.SetStalls(sim.Probability(c.stall), siteOdds(c.siteStalls), c.stallDelay)
+	r.world.SetLateWakings(siteOdds(c.siteWakings), c.stallDelay)
 	r.world.SetStepFailures(sim.Probability(c.failures), siteOdds(c.siteFailures))
 	if p.diskTail > 0 {
 		for _, n := range r.servers {

@@ -190,6 +190,7 @@ func (r *run) heal() {
 	r.injector.end()
 	r.world.HealNetwork()
 	r.world.SetStalls(0, nil, 0)
+	r.world.SetLateWakings(nil, 0)
 	r.world.SetStepFailures(0, nil)
 	for _, n := range r.servers {
 		r.world.SetDiskSlowness(n.ID, 1, 0)

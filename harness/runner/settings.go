@@ -32,9 +32,10 @@ type conditions struct {
 	stallDelay time.Duration
 	// failures is the share of sites at which a step fails, in parts per million.
 	failures int
-	// siteStalls and siteFailures are the shares of runs in which a task stalls or a step fails at
-	// a failpoint, for each failpoint, in parts per million.
-	siteStalls, siteFailures int
+	// siteStalls, siteWakings and siteFailures are the shares of runs in which a task stalls at a
+	// failpoint, is woken late after it, or a step fails there, for each failpoint, in parts per
+	// million.
+	siteStalls, siteWakings, siteFailures int
 	// sync is what a disk takes to make data durable.
 	sync time.Duration
 	// yield is how often a task lets others run in the middle of its work, in parts per million.
@@ -135,6 +136,12 @@ var worldSettings = []condition{
 		"sim.task.siteStallsPerMillion",
 		"in how many runs in a million a task stalls at a failpoint, be it passed often or seldom",
 		nil, func(c *conditions) *int { return &c.siteStalls },
+	},
+	{
+		"sim.task.siteWakingsPerMillion",
+		"in how many runs in a million a task that has waited after a failpoint runs on late, be it " +
+			"passed often or seldom",
+		nil, func(c *conditions) *int { return &c.siteWakings },
 	},
 	{
 		"sim.task.siteErrorsPerMillion",

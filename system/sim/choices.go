@@ -37,6 +37,8 @@ const (
 	Demotion = "net.priorityChange"
 	// For how long does the task stall at the site, in nanoseconds.
 	Stall = "task.stall"
+	// How much later does a task run on that has waited after the site, in nanoseconds.
+	Waking = "task.waking"
 	// Does the step at the site fail, and with which of stepFailures, from 1.
 	StepFailure = "task.error"
 	// How much longer does the operation take, in nanoseconds.

@@ -49,7 +49,7 @@ func TestStormReaches(t *testing.T) {
 		kinds[d.Kind] = true
 	}
 	for _, kind := range []string{
-		sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.Stall, sim.StepFailure, sim.DiskTail,
+		sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.Stall, sim.Waking, sim.StepFailure, sim.DiskTail,
 		sim.Kept,
 		"crash-at-site", "fail-at-site",
 	} {

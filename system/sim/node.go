@@ -30,8 +30,8 @@ type machine struct {
 
 // siteState is a node's history at one site. Questions are nil until they are asked.
 type siteState struct {
-	hits               uint64
-	yield, stall, fail *question
+	hits, wakings              uint64
+	yield, stall, waking, fail *question
 }
 
 func (m *machine) site(s failpoint.Site) *siteState {
@@ -99,6 +99,29 @@ func (o SiteOdds) of(site failpoint.Site) Probability {
 // the odds of all sites and of this one. Zero odds: no more.
 func (w *World) SetStalls(odds Probability, at SiteOdds, longest time.Duration) {
 	w.stall.odds, w.stall.at, w.stall.longest = odds, at, longest
+}
+
+// oversleeps is how much later the task runs on that is woken from a wait after the site; 0: no
+// later.
+func (m *machine) oversleeps(site failpoint.Site) time.Duration {
+	w := m.world
+	odds := w.waking.at.of(site)
+	if site == 0 || odds == 0 && w.gate.explicit == nil {
+		return 0
+	}
+	s := m.site(site)
+	if s.waking == nil {
+		s.waking = m.questionAt(site, Waking)
+	}
+	s.wakings++
+	return time.Duration(w.gate.amount(s.waking, s.wakings, odds, int64(w.waking.longest)))
+}
+
+// SetLateWakings has tasks that waited for something after a site run on later now and then, by as
+// much as longest at most, as they do on a machine with more to do: whatever they looked at before
+// the wait may have changed long since. Without odds: no more.
+func (w *World) SetLateWakings(at SiteOdds, longest time.Duration) {
+	w.waking.at, w.waking.longest = at, longest
 }
 
 // stepFailures are what a step fails with: what its caller gives up for, and what it tries again.

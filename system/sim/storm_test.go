@@ -2,11 +2,13 @@ package sim_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -40,6 +42,7 @@ func newStorm(o sim.Options) *storm {
 	o.Observer, o.OnPoint = s, s.onPoint
 	s.w = sim.New(o)
 	s.w.SetStalls(50_000, nil, time.Millisecond)
+	s.w.SetLateWakings(slices.Repeat(sim.SiteOdds{50_000}, failpoint.Count()), time.Millisecond)
 	s.w.SetStepFailures(5_000, nil)
 	for _, id := range stormNodes {
 		s.w.AddNode(id, s.boot)
@@ -126,6 +129,7 @@ func (s *storm) client(t env.Task, done *env.Cond, scope *env.Scope) {
 		to := stormNodes[n.Choose("peer", t.Name(), len(stormNodes))]
 		switch n.Choose("step", t.Name(), 8) {
 		case 0:
+			_ = t.Point(site("router.send"), env.Note{})
 			_ = done.Wait(t, 3*time.Millisecond)
 		case 1:
 			n.Send(to, &text{fmt.Sprintf("note %d", i)})

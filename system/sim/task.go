@@ -205,9 +205,16 @@ func (t *task) Park(timeout time.Duration) error {
 }
 
 func (t *task) Unpark() {
-	if t.state == taskParked && !t.node.inert() {
-		t.wake(nil)
+	if t.state != taskParked || t.node.inert() {
+		return
 	}
+	if late := t.node.machine.oversleeps(t.site); late > 0 {
+		t.disarm()
+		t.state = taskHeld
+		t.arm(late)
+		return
+	}
+	t.wake(nil)
 }
 
 func (t *task) Interrupt(err error) {

@@ -30,7 +30,11 @@ type World struct {
 	reached  map[string]uint64
 	passage  PointHit
 	exchange env.Exchange // that is being shown
-	stall    struct {
+	waking   struct {
+		at      SiteOdds
+		longest time.Duration
+	}
+	stall struct {
 		at      SiteOdds
 		odds    Probability
 		longest time.Duration
