@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/changelog"
 	"github.com/shardproof/shardproof/checkers/grounds"
@@ -168,6 +169,16 @@ func (o *Oracle) RefusedIdly(r Refusal, because string) {
 		Broke:   fmt.Sprintf("%s refuses %s with %s", r.Node, r.Request, r.Why),
 		Because: []string{because},
 	})
+}
+
+// RefusedUnasked reports that a router refuses a request by a table that it had read before that
+// came, the last of them at a time, unless something that it asked has failed: no shard is asked
+// that would find the table out of date, so it would be refused for ever.
+func (o *Oracle) RefusedUnasked(r Refusal, read int64) {
+	if o.causes.of(r.Node).any < r.Since {
+		o.RefusedIdly(r, fmt.Sprintf("it has read nothing of the catalog for the request, which came "+
+			"at %v, but at %v", time.Duration(r.Since), time.Duration(read)))
+	}
 }
 
 // RefusedOwners judges that a shard refuses a read of a time only when it knows a table whose

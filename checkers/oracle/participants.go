@@ -22,8 +22,11 @@ type move struct {
 	// identity the one under which the donor had it.
 	began, life uint64
 	identity    string
-	// cloning is the step at which its donor began to clone, 0 before.
+	// cloning is the step at which its donor began to clone, 0 before, by the node which does; done
+	// is set when that is no longer at work on it.
 	cloning uint64
+	by      string
+	done    bool
 	// nameless says that there was no collection of that name then, or that it was about to give
 	// way to another one, so that migrations of it were forbidden: this one is about the collection
 	// that its donor finds when it begins to clone, with the placement (protocol 5).
@@ -121,6 +124,7 @@ func (o *Oracle) follow(e *trace.Event) {
 		if e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
 			o.beginCloning(m, e)
 		}
+		m.done = m.done || e.Kind == trace.DonorAdvanced && e.DonorState().Terminal()
 		if e.Kind == trace.MigrationRequested {
 			m.request = e.Request()
 		}
@@ -184,7 +188,7 @@ func (o *Oracle) closeCursor(e *trace.Event) {
 // beginCloning: the donor has the placement of the collection that it gives a range of.
 func (o *Oracle) beginCloning(m *move, e *trace.Event) {
 	if m.cloning == 0 {
-		m.cloning = e.Step
+		m.cloning, m.by = e.Step, e.Node
 	}
 	if m.nameless {
 		m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)

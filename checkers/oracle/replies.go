@@ -120,6 +120,7 @@ var lastingRule = verdict.Checker{
 		servedEarly:     "a new primary served users before it knew what lasts",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
+		askedUnaware:    "a primary read the catalog as of a time before one that its shard knew",
 		otherTable:      "a config server answered with something else than its log has",
 	},
 }
@@ -132,6 +133,7 @@ const (
 	servedEarly     verdict.Signature = "served-before-majority"
 	askedEarly      verdict.Signature = "asked-before-majority"
 	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
+	askedUnaware    verdict.Signature = "asked-as-of-the-past"
 	otherTable      verdict.Signature = "answered-another-catalog"
 )
 
@@ -192,6 +194,18 @@ func (o *Oracle) AskedUnkept(node, request, ns, lacking string) {
 		Broke: fmt.Sprintf("%s sends %s, which goes by what no majority of its set has",
 			node, request),
 		Because: []string{lacking},
+	}, o.step)
+}
+
+// AskedUnaware reports a request by which a primary reads the catalog as of the config time known,
+// although a majority of its set has a later one on record, which an earlier primary had heard of
+// (protocol 2.2).
+func (o *Oracle) AskedUnaware(node, request, ns string, known, kept uint64) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: askedUnaware, NS: ns,
+		Broke: fmt.Sprintf("%s sends %s as of config time %d", node, request, known),
+		Because: []string{fmt.Sprintf("a majority of its set has config time %d on record, so the "+
+			"answer may be older than what its shard has done already", kept)},
 	}, o.step)
 }
 

@@ -38,6 +38,10 @@ func TestSeenFromOutside(t *testing.T) {
 			},
 			lastingRule, askedUnkept,
 		},
+		"a primary that has forgotten a config time": {
+			func(o *Oracle) { o.AskedUnaware("a.0", "GetRoutingTable", "test.docs", 3, 5) },
+			lastingRule, askedUnaware,
+		},
 		"another table": {
 			func(o *Oracle) { o.ToldOther("config.0", "GetDatabase", "test", "it is older") },
 			lastingRule, otherTable,

@@ -16,7 +16,8 @@ var stagesRule = verdict.Checker{
 	Promise: "An operation on a whole collection takes its steps in order. Shards drop or rename " +
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
-		"allowed again, and the collection is released, only when all shards have made the change.",
+		"allowed again, and the collection is released, only when all shards have made the change. " +
+		"None of it happens while a migration of the collection runs.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
 			"step that it rests on was complete",
@@ -78,6 +79,9 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 	}
 	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
 	op.releases = op.releases || s.Step == ReleaseStep
+	if running := o.stages.running(op); running != "" && s.Step != ReleaseStep {
+		o.stages.tooEarly(op, what, fmt.Sprintf("migration %s of it still runs", running))
+	}
 	switch {
 	case s.Step == CreateStep && !op.blocked:
 		o.stages.tooEarly(op, what, "not every shard blocks it")
@@ -86,6 +90,21 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 	case s.Step == ReleaseStep && op.changes():
 		o.stages.demand(op, s.Change, what)
 	}
+}
+
+// running is a migration of the operation's collections that has begun to clone and has not ended,
+// empty for none: migrations are forbidden first, and those that had begun are waited for. What a
+// donor had begun that has another primary since, this one ends.
+func (r *stages) running(op *operation) string {
+	for _, id := range slices.Sorted(maps.Keys(r.moves)) {
+		m := r.moves[id]
+		if m.cloning != 0 && !m.done && !m.reported && (m.ns == op.NS || m.ns == op.To) &&
+			m.life == r.lives[m.ns] && r.elections[m.from] < m.began &&
+			r.world.Set(m.from).Leader == m.by && !r.down[m.by] {
+			return id
+		}
+	}
+	return ""
 }
 
 // changes reports whether the operation has shards change the collection: a creation or a rename

@@ -15,6 +15,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/moveprimary"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -221,11 +222,21 @@ func (c *cluster) keptTime(node string) uint64 {
 	if m == nil {
 		return 0
 	}
-	doc := m.Store().Get(shard.ClockNS, string(key.String(vectorClock)), m.Committed().Index)
+	return timeOnRecord(m, shard.ClockNS, vectorClock, "configTime")
+}
+
+// minOpTime is the config time that a majority of a member's shard has on record in 4.2.
+func (c *cluster) minOpTime(m *replset.Member) uint64 {
+	return timeOnRecord(m, shard.VersionNS, "minOpTimeRecovery", "minOpTime")
+}
+
+// timeOnRecord is a field of a document as a majority has it, as far as the member knows.
+func timeOnRecord(m *replset.Member, ns, id, field string) uint64 {
+	doc := m.Store().Get(ns, string(key.String(id)), m.Committed().Index)
 	if doc == nil {
 		return 0
 	}
-	at, _ := doc.Lookup("configTime").AsInt64OK()
+	at, _ := doc.Lookup(field).AsInt64OK()
 	return uint64(at)
 }
 

@@ -46,6 +46,8 @@ type cluster struct {
 	given map[int]bool
 	// sessions are those of the clients.
 	sessions []*session
+	// learned is when routers were last told of a collection or database by the config server.
+	learned map[lesson]env.Time
 	// queries are those that shards have let in and not answered to the end.
 	queries map[string]asking
 	// firstSeen says when requests came first whose refusal is remembered, by session.
@@ -93,6 +95,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		scenario: s,
 		settings: settings.Default(protocolOf(s)),
 		given:    map[int]bool{},
+		learned:  map[lesson]env.Time{},
 		queries:  map[string]asking{},
 
 		firstSeen:    map[string]firstSeen{},

@@ -38,6 +38,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 		c.configAsks(x)
 	}
 	c.routed(x, asked.Body)
+	c.asksAsOf(x, asked)
 	if !primariesAsk(asked.Body) {
 		return
 	}
@@ -76,6 +77,18 @@ func (c *cluster) configAsks(x *env.Exchange) {
 	}
 }
 
+// asksAsOf has the oracle judge as of which config time a primary reads the catalog.
+func (c *cluster) asksAsOf(x *env.Exchange, asked *rpc.Envelope) {
+	m := c.Member(x.From)
+	if _, reads := asked.Body.(*command.GetRoutingTable); !reads || m == nil || !m.IsPrimary() {
+		return
+	}
+	kept := max(c.keptTime(string(x.From)), c.minOpTime(m))
+	if known := uint64(asked.Clock.Config); known < kept {
+		c.oracle.AskedUnaware(string(x.From), nameOf(asked.Body), subject(asked.Body), known, kept)
+	}
+}
+
 // lacksForSuccessor says what a donor should have on record when it sends a request, so that its
 // successor goes on from there, and no majority of its set has.
 func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string {
@@ -109,9 +122,12 @@ func unannounced(m *replset.Member, commit *command.CommitChunkMigration) string
 // restsOnRecord reports whether a request is a step of what its sender has on record, so that its
 // successor can go on with it or take it back. The steps of a migration between its critical
 // section and its end are none: what is on record before them is a signal to secondaries, which
-// nothing waits for, or rests on the decision, which any successor finds.
+// nothing waits for, or rests on the decision, which any successor finds; but what the recipient is
+// told to delete, nobody else has any more, such as its count of orphans (protocol 9.1).
 func restsOnRecord(asked env.Message) bool {
-	switch asked.(type) {
+	switch req := asked.(type) {
+	case *command.RangeTaskOp:
+		return req.Op == "delete"
 	case *command.ShardsvrParticipate, *command.ShardsvrDescribe, *command.ShardsvrJoinCluster,
 		*command.ShardsvrLeaveCluster, *command.ShardsvrMovePrimary, *command.AssertNoCollections,
 		*command.CloneCatalogData, *command.CommitMovePrimary, *command.DropClonedData,
@@ -132,18 +148,20 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	if change, is := asked.Body.(*command.LogChange); is {
 		c.oracle.ChangeAsked(logs.Asked(x.From, change))
 	}
-	if !lasts(asked.Body) {
+	m, lasting := c.Member(x.To), lasts(asked.Body)
+	if m != nil && (lasting || provesToLead(asked.Body)) && m.Leading() &&
+		c.deposed(m.Name(), m.Term()) {
+		x.Mark.Deposed = m.Term()
+	}
+	if !lasting {
 		return
 	}
 	c.seeFirst(x, asked.Body)
-	if m := c.Member(x.To); m != nil {
+	if m != nil {
 		if move, moves := asked.Body.(*command.MoveRange); moves && m.Leading() {
 			c.oracle.Requests(move.Name)
 		}
 		x.Mark.Applied = m.Applied().Index
-		if m.Leading() && c.deposed(m.Name(), m.Term()) {
-			x.Mark.Deposed = m.Term()
-		}
 	}
 }
 
@@ -181,9 +199,37 @@ func (c *cluster) lastingAnswer(x *env.Exchange, request *rpc.Envelope) {
 	if lacking != "" {
 		c.oracle.Kept(string(x.To), about, ns, lacking, c.logsOf(x.To, h.Committed))
 	}
-	if x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
-		c.oracle.AnsweredDeposed(string(x.To), about, ns, x.Mark.Deposed, c.newest(m.Name()))
+}
+
+// deposedAnswer has the oracle judge an answer of a member that had been deposed when the request
+// arrived, and should have found out before it answered.
+func (c *cluster) deposedAnswer(x *env.Exchange, asked, said env.Message) {
+	m := c.Member(x.To)
+	if w, writes := said.(*command.Written); writes && w.ConcernError != "" {
+		return
 	}
+	if m != nil && x.Mark.Deposed != 0 && m.Term() == x.Mark.Deposed {
+		c.oracle.AnsweredDeposed(string(x.To), nameOf(asked), subject(asked), x.Mark.Deposed,
+			c.newest(m.Name()))
+	}
+}
+
+// provesToLead reports whether a user's request is answered by those only who have proved that they
+// led at some moment of it.
+func provesToLead(asked env.Message) bool {
+	switch req := asked.(type) {
+	case *command.Find:
+		return req.Concern == command.Linearizable
+	case *command.Insert:
+		return req.Concern.Majority
+	case *command.Update:
+		return req.Concern.Majority
+	case *command.Delete:
+		return req.Concern.Majority
+	case *command.FindAndModify:
+		return req.Concern.Majority
+	}
+	return false
 }
 
 // reshapes reports whether a request changes chunks without their documents. A shard that was

@@ -40,6 +40,8 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	if !x.Served {
 		if of, routes := c.routerOf(x); routes && err != nil {
 			c.primaries.Failed(of, x.To)
+		} else if routes && isConfig(x.To) {
+			c.learned[lesson{x.From, subject(asked.Body)}] = c.world.Now()
 		}
 		return
 	}
@@ -53,6 +55,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	}
 	c.recordedAnswer(x, asked.Body, said.Body)
 	c.lastingAnswer(x, asked)
+	c.deposedAnswer(x, asked.Body, said.Body)
 	c.servedAnswer(x, asked.Body)
 	c.writtenAnswer(x, asked.Body, said.Body)
 	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
@@ -235,6 +238,25 @@ func (c *cluster) refusedByRouter(asked *rpc.Envelope, r oracle.Refusal, code er
 		if code == errcode.ChangeStreamHistoryLost {
 			c.oracle.RefusedRouting(r, "ReadChanges", uint64(from-min(from, 1)))
 		}
+		c.refusedByTable(r, code == errcode.NamespaceNotFound)
+	case *command.Update, *command.Delete, *command.FindAndModify, *command.Insert:
+		c.refusedByTable(r, code == errcode.ShardKeyNotFound)
+	}
+}
+
+// lesson is what a router has read of the catalog: of a collection, or of any database.
+type lesson struct {
+	router env.NodeID
+	ns     string
+}
+
+// refusedByTable has the oracle judge a refusal for which the router asks nobody: who tells it that
+// what it knows is out of date?
+func (c *cluster) refusedByTable(r oracle.Refusal, about bool) {
+	last := max(c.learned[lesson{env.NodeID(r.Node), r.NS}],
+		c.learned[lesson{router: env.NodeID(r.Node)}])
+	if about && int64(last) < r.Since {
+		c.oracle.RefusedUnasked(r, int64(last))
 	}
 }
 

@@ -104,16 +104,18 @@ func (w *World) SetStalls(odds Probability, at SiteOdds, longest time.Duration) 
 // oversleeps is how much later the task runs on that is woken from a wait after the site; 0: no
 // later.
 func (m *machine) oversleeps(site failpoint.Site) time.Duration {
-	w := m.world
-	odds := w.waking.at.of(site)
-	if site == 0 || odds == 0 && w.gate.explicit == nil {
+	if site == 0 {
 		return 0
 	}
-	s := m.site(site)
+	w, s := m.world, m.site(site)
+	s.wakings++ // whatever the odds are, so that each has the same number in every run
+	odds := w.waking.at.of(site)
+	if odds == 0 && w.gate.explicit == nil {
+		return 0
+	}
 	if s.waking == nil {
 		s.waking = m.questionAt(site, Waking)
 	}
-	s.wakings++
 	return time.Duration(w.gate.amount(s.waking, s.wakings, odds, int64(w.waking.longest)))
 }
 
