@@ -120,7 +120,7 @@ var lastingRule = verdict.Checker{
 		servedEarly:     "a new primary served users before it knew what lasts",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
-		askedUnaware:    "a primary read the catalog as of a time before one that its shard knew",
+		knowsLess:       "a primary did not know a config time that its shard has on record",
 		otherTable:      "a config server answered with something else than its log has",
 	},
 }
@@ -133,7 +133,7 @@ const (
 	servedEarly     verdict.Signature = "served-before-majority"
 	askedEarly      verdict.Signature = "asked-before-majority"
 	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
-	askedUnaware    verdict.Signature = "asked-as-of-the-past"
+	knowsLess       verdict.Signature = "config-time-forgotten"
 	otherTable      verdict.Signature = "answered-another-catalog"
 )
 
@@ -197,15 +197,14 @@ func (o *Oracle) AskedUnkept(node, request, ns, lacking string) {
 	}, o.step)
 }
 
-// AskedUnaware reports a request by which a primary reads the catalog as of the config time known,
-// although a majority of its set has a later one on record, which an earlier primary had heard of
-// (protocol 2.2).
-func (o *Oracle) AskedUnaware(node, request, ns string, known, kept uint64) {
+// KnowsLess reports a primary by whose words the newest config time that it knows is older than one
+// that a majority of its set has on record, of which an earlier primary had heard (protocol 2.2).
+func (o *Oracle) KnowsLess(node string, known, kept uint64) {
 	o.report(lastingRule, verdict.Violation{
-		Signature: askedUnaware, NS: ns,
-		Broke: fmt.Sprintf("%s sends %s as of config time %d", node, request, known),
-		Because: []string{fmt.Sprintf("a majority of its set has config time %d on record, so the "+
-			"answer may be older than what its shard has done already", kept)},
+		Signature: knowsLess,
+		Broke:     fmt.Sprintf("%s goes by config time %d", node, known),
+		Because: []string{fmt.Sprintf("a majority of its set has config time %d on record: what it "+
+			"reads of the catalog may be older than what its shard has done already", kept)},
 	}, o.step)
 }
 

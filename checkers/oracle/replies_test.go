@@ -39,8 +39,14 @@ func TestSeenFromOutside(t *testing.T) {
 			lastingRule, askedUnkept,
 		},
 		"a primary that has forgotten a config time": {
-			func(o *Oracle) { o.AskedUnaware("a.0", "GetRoutingTable", "test.docs", 3, 5) },
-			lastingRule, askedUnaware,
+			func(o *Oracle) { o.KnowsLess("a.0", 3, 5) },
+			lastingRule, knowsLess,
+		},
+		"a refusal by an old table": {
+			func(o *Oracle) {
+				o.RefusedUnasked(Refusal{Node: "router.0", Request: "Update", Since: 5}, 3)
+			},
+			causeRule, refusedIdly,
 		},
 		"another table": {
 			func(o *Oracle) { o.ToldOther("config.0", "GetDatabase", "test", "it is older") },

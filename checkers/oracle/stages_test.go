@@ -44,6 +44,20 @@ func TestOperationStages(t *testing.T) {
 		"index, b has none on release": {
 			IndexStep, "index a\nask release\n", stageTooEarly,
 		},
+		"drop beside a migration":  {DropStep, "moving a.0\nask block\n" + drop, stageTooEarly},
+		"index beside a migration": {IndexStep, "moving a.0\nask index\n", stageTooEarly},
+		"drop after a migration": {
+			DropStep, "moving a.0\nmoved a.0\nask block\n" + drop, "",
+		},
+		"drop after one that was given up": {
+			DropStep, "moving a.0\ngave-up a.0\nask block\n" + drop, "",
+		},
+		"drop after the donor's time": {
+			DropStep, "moving a.0\nelected a.1\nask block\n" + drop, "",
+		},
+		"drop beside what a deposed one does": {
+			DropStep, "moving a.1\nask block\n" + drop, "",
+		},
 		"index, and a shard is added later": {
 			IndexStep, index + "release a\nrelease b\nadd c\nallow\n", "",
 		},
@@ -94,8 +108,34 @@ func stageLine(o *Oracle, change Step, words []string) {
 		} else {
 			write(s.NS, 0, trace.Chunk{Min: "\x00", Max: "\xff", Shard: "a", Major: 1})
 		}
+	case "moving", "moved", "gave-up", "elected":
+		migrationLine(o, words)
 	default:
 		s.Step = step(words[0])
 		o.StepTaken(words[1], s)
+	}
+}
+
+// migrationLine says how a migration of the collection goes on that a member of a donates, or that
+// it is elected; a.0 is when the first begins.
+func migrationLine(o *Oracle, words []string) {
+	happens := func(node string, step uint64, e *trace.Event) {
+		e.Step, e.At, e.Node = step, 90*ms, node
+		o.Observe(e)
+	}
+	donor := trace.DonorAdvancedEvent{Shard: "a", Peer: "b", NS: "test.some", Migration: "m1"}
+	switch words[0] {
+	case "moving":
+		happens("a.0", 900, trace.ElectedEvent{Shard: "a", Term: 1}.Event())
+		donor.State = trace.DonorCloning
+		happens(words[1], 910, donor.Event())
+	case "moved":
+		happens(words[1], 920,
+			trace.MigrationEndedEvent{Shard: "a", Migration: "m1"}.Event())
+	case "gave-up":
+		donor.State = trace.DonorDone
+		happens(words[1], 920, donor.Event())
+	case "elected":
+		happens(words[1], 930, trace.ElectedEvent{Shard: "a", Term: 2}.Event())
 	}
 }

@@ -38,7 +38,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 		c.configAsks(x)
 	}
 	c.routed(x, asked.Body)
-	c.asksAsOf(x, asked)
+	c.knowsTime(x.From, asked)
 	if !primariesAsk(asked.Body) {
 		return
 	}
@@ -77,15 +77,16 @@ func (c *cluster) configAsks(x *env.Exchange) {
 	}
 }
 
-// asksAsOf has the oracle judge as of which config time a primary reads the catalog.
-func (c *cluster) asksAsOf(x *env.Exchange, asked *rpc.Envelope) {
-	m := c.Member(x.From)
-	if _, reads := asked.Body.(*command.GetRoutingTable); !reads || m == nil || !m.IsPrimary() {
+// knowsTime has the oracle judge as of which config time a primary would read the catalog, by what
+// it says in a request or an answer of its own.
+func (c *cluster) knowsTime(node env.NodeID, said *rpc.Envelope) {
+	m := c.Member(node)
+	if m == nil || isConfig(node) || !m.IsPrimary() {
 		return
 	}
-	kept := max(c.keptTime(string(x.From)), c.minOpTime(m))
-	if known := uint64(asked.Clock.Config); known < kept {
-		c.oracle.AskedUnaware(string(x.From), nameOf(asked.Body), subject(asked.Body), known, kept)
+	kept := max(c.keptTime(string(node)), c.minOpTime(m))
+	if known := uint64(said.Clock.Config); known < kept {
+		c.oracle.KnowsLess(string(node), known, kept)
 	}
 }
 

@@ -3,6 +3,7 @@ package shardstore
 import (
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -72,6 +73,57 @@ func TestGroundsOfRefusals(t *testing.T) {
 		}
 		if got != c.wants {
 			t.Errorf("%s: the ground is %q, not %q", name, got, c.wants)
+		}
+	}
+}
+
+// TestProvesToLead: only who must have led at some moment of a request is judged for a term that was
+// over when it came.
+func TestProvesToLead(t *testing.T) {
+	for _, c := range []struct {
+		asked env.Message
+		want  bool
+	}{
+		{&command.Find{Concern: command.Linearizable}, true},
+		{&command.Find{}, false},
+		{&command.GetMore{}, false},
+		{&command.Insert{Concern: command.Majority}, true},
+		{&command.Update{Concern: command.Majority}, true},
+		{&command.Delete{Concern: command.Majority}, true},
+		{&command.FindAndModify{Concern: command.Majority}, true},
+		{&command.FindAndModify{Concern: command.WriteConcern{W: 2}}, false},
+	} {
+		if got := provesToLead(c.asked); got != c.want {
+			t.Errorf("%#v: %v", c.asked, got)
+		}
+	}
+}
+
+// TestRefusedByTable: what a router has read since the request came, of the collection or of its
+// database, is what a refusal may rest on.
+func TestRefusedByTable(t *testing.T) {
+	refusal := oracle.Refusal{Node: "router.0", Request: "Update", NS: "t.c", Since: 100}
+	for name, c := range map[string]struct {
+		learned map[lesson]env.Time
+		about   bool
+		broken  bool
+	}{
+		"nothing read":              {nil, true, true},
+		"read before":               {map[lesson]env.Time{{"router.0", "t.c"}: 99}, true, true},
+		"read for it":               {map[lesson]env.Time{{"router.0", "t.c"}: 100}, true, false},
+		"a database":                {map[lesson]env.Time{{"router.0", ""}: 101}, true, false},
+		"another collection":        {map[lesson]env.Time{{"router.0", "t.d"}: 101}, true, true},
+		"another router":            {map[lesson]env.Time{{"router.1", "t.c"}: 101}, true, true},
+		"a refusal of another kind": {nil, false, false},
+	} {
+		cl := &cluster{oracle: oracle.New(func(k string) string { return k }), learned: c.learned}
+		cl.refusedByTable(refusal, c.about)
+		found := 0
+		for _, v := range cl.oracle.Verdicts() {
+			found += v.Found
+		}
+		if got := found > 0; got != c.broken {
+			t.Errorf("%s: broken is %v", name, got)
 		}
 	}
 }

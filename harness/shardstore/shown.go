@@ -36,6 +36,9 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	if asked == nil {
 		return
 	}
+	if x.Served && said != nil {
+		c.knowsTime(x.To, said)
+	}
 	err := refusal(x.Err, said)
 	if !x.Served {
 		if of, routes := c.routerOf(x); routes && err != nil {
