@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/automerge"
+	"github.com/shardproof/shardproof/checkers/copies"
 	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/tenures"
@@ -17,7 +19,7 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
-		signals.Catalog(), waits.Catalog(),
+		signals.Catalog(), waits.Catalog(), omissions.Catalog(), copies.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

@@ -162,6 +162,26 @@ func (o *Oracle) Returned(q *Admitted, keys ...string) {
 	}
 }
 
+// Owns says that a shard owns a key as a query that it has let in must see it. A snapshot read may
+// be of a time after a change that the version it came with does not know of: another shard then
+// has it refused, and this one answers by that version.
+func (o *Oracle) Owns(q *Admitted, key string) bool {
+	owner, _, unknown := o.ownerFor(q, key)
+	if unknown != "" || owner != q.Shard || q.At == 0 {
+		return unknown == "" && owner == q.Shard
+	}
+	p := o.causes.placementAt(q.Shard, q.NS, &q.Version)
+	if p == nil {
+		return false
+	}
+	for _, since := range p.table.ChunkOf(key).History {
+		if since.ValidAfter <= q.At {
+			return since.Shard == q.Shard
+		}
+	}
+	return false
+}
+
 // ownerFor is the owner of a key as a query must see it, and by what; or why that is not known.
 func (o *Oracle) ownerFor(q *Admitted, key string) (owner, as, unknown string) {
 	if q.At != 0 {

@@ -80,3 +80,41 @@ func TestReturnedAsOfAMove(t *testing.T) {
 		}
 	}
 }
+
+// A snapshot of a time after a move is complete by the version that it came with: who came with that
+// of before the move gets its answer from nobody.
+func TestOwns(t *testing.T) {
+	moved := placed("b", "", "m")
+	moved[0].Major = 2
+	moved[0].History = []trace.Placement{{ValidAfter: 500, Shard: "b"}, {ValidAfter: 9, Shard: "a"}}
+	o := told([]happening{
+		{30, "config.0", trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: "move m1", Chunks: moved,
+		}},
+		{31, "config.0", trace.MajorityEvent{Shard: "config", Term: 1, Index: 2}},
+	})
+	for name, c := range map[string]struct {
+		shard string
+		major uint32
+		at    uint64
+		owns  bool
+	}{
+		"before the move":              {"a", 1, 0, true},
+		"after it":                     {"b", 2, 0, true},
+		"no more":                      {"a", 0, 0, false},
+		"a version that nobody knows":  {"b", 7, 0, false},
+		"at a time after the move":     {"b", 2, 600, true},
+		"by a version from before":     {"b", 1, 600, false},
+		"at a time before the move":    {"b", 2, 499, false},
+		"at a time that is long ago":   {"b", 2, 8, false},
+		"at a time of no such version": {"b", 7, 600, false},
+	} {
+		q := &Admitted{
+			Node: c.shard + ".0", Shard: c.shard, NS: "test.docs", At: c.at,
+			Version: trace.Chunk{Major: c.major, Epoch: "e"},
+		}
+		if owns := o.Owns(q, "c"); owns != c.owns {
+			t.Errorf("%s: %t", name, owns)
+		}
+	}
+}

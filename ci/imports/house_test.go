@@ -72,6 +72,7 @@ var floors = [][]string{
 		"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity",
 		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/merges",
 		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
+		"shardstore/scans",
 		"attack", "live/proxy",
 	},
 	{"runner", "failuredb", "shardstore", "example/kvtarget", "live"},

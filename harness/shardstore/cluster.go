@@ -8,13 +8,16 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/batches"
+	"github.com/shardproof/shardproof/checkers/copies"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
+	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
+	"github.com/shardproof/shardproof/harness/shardstore/scans"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/commandkind"
@@ -60,6 +63,10 @@ type cluster struct {
 	primaries preference.Primaries
 	timed     *timed.Cluster
 	signals   *signals.Judge
+	// scans are the queries that shards have begun to answer.
+	scans     *scans.Scans
+	omissions *omissions.Judge
+	copies    *copies.Judge
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -102,6 +109,9 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		balanceViews: map[string]balanceView{},
 		disks:        disks.New(setup.World.Durable),
 		merges:       merges.New(),
+		scans:        scans.New(),
+		omissions:    omissions.New(),
+		copies:       copies.New(),
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
@@ -264,15 +274,19 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.timed.Observe(e)
 	c.signals.Observe(e)
 	c.balancing.follow(e)
+	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
+		c.scans.Undone(env.NodeID(e.Node), c.world.Now())
+	}
 	if e.Kind == trace.RangeDeletion { // at the end there is nothing outstanding
 		c.countsOnRecord(env.NodeID(e.Node))
 	}
 }
 
-// Verdicts are those of the step oracle, of the judges of what the config server and donors send,
-// and of who judges times.
+// Verdicts are those of the step oracle, of the judges of what the config server and donors send
+// and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
-	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict())
+	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
+		c.omissions.Verdict(), c.copies.Verdict())
 	return append(all, c.timed.Verdicts()...)
 }
 

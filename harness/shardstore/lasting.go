@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
+	"github.com/shardproof/shardproof/harness/shardstore/scans"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
@@ -150,6 +151,9 @@ func (c *cluster) Arrived(x *env.Exchange) {
 		c.oracle.ChangeAsked(logs.Asked(x.From, change))
 	}
 	m, lasting := c.Member(x.To), lasts(asked.Body)
+	if find, is := asked.Body.(*command.Find); is && m != nil {
+		x.Mark.Applied = scans.Oldest(m, find.Concern)
+	}
 	if m != nil && (lasting || provesToLead(asked.Body)) && m.Leading() &&
 		c.deposed(m.Name(), m.Term()) {
 		x.Mark.Deposed = m.Term()

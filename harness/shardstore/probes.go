@@ -58,6 +58,9 @@ func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
 // probe tries one of the things that are possible with a collection. A range that moves there and
 // back takes longest, so most runs try another.
 func (p *prober) probe(t env.Task, c *scenario.Collection) {
+	if !p.unsharded(c) {
+		p.readSecondaries(t, c.NS)
+	}
 	what := p.draw(t, "what", c.NS, 8)
 	switch {
 	case p.unsharded(c) && what < 2 && protocolOf(p.scenario).CoordinatesMovePrimary():

@@ -8,7 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/batches"
+	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/held"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
 	"github.com/shardproof/shardproof/harness/shardstore/reach"
@@ -20,6 +22,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -65,17 +68,59 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
 	}
 	c.catalogAnswer(x, asked, said.Body)
+	c.flushedAnswer(x, asked.Body, said.Body)
 	batch, ok := said.Body.(*command.Batch)
 	if !ok || strings.HasPrefix(string(x.To), "router") {
 		return
 	}
 	c.snapshotAnswer(x, asked.Body, batch)
 	q, unknown := c.admitted(x.To, asked.Body, batch)
+	c.wholeAnswer(x, asked.Body, batch, &q)
 	if unknown != "" {
 		c.oracle.NotJudged(unknown, len(batch.Docs))
 		return
 	}
 	c.oracle.Returned(&q, c.keysOf(q.NS, batch.Docs)...)
+}
+
+// wholeAnswer has it judged what a shard leaves out of its answer to a query, once it is complete.
+// Of an unsharded collection everything belongs to the shard that lets the query in; what shards
+// had of it at an earlier time may be somewhere else.
+func (c *cluster) wholeAnswer(
+	x *env.Exchange, asked env.Message, batch *command.Batch, q *oracle.Admitted,
+) {
+	m, scan := c.Member(x.To), c.scans.Answered(x, asked, batch)
+	if m == nil || scan == nil || !scan.Find.Place.Versioned ||
+		scan.Find.Concern == command.Available ||
+		scan.Find.Concern == command.Snapshot && scan.Find.Place.Database {
+		return
+	}
+	left, known := scan.LeftOut(m)
+	if !known {
+		return
+	}
+	a := omissions.Answer{
+		Node: string(x.To), NS: scan.Find.NS, Returned: scan.Returned(),
+		Version: placementText(scan.Find.Place),
+	}
+	for _, k := range c.keysOf(a.NS, left) {
+		if scan.Find.Place.Database || c.oracle.Owns(q, k) {
+			a.Left = append(a.Left, key.Key(k).String())
+		}
+	}
+	c.omissions.Answered(&a)
+}
+
+// flushedAnswer has the copy of a routing table judged, as it was when a primary had brought it up
+// to date.
+func (c *cluster) flushedAnswer(x *env.Exchange, asked, said env.Message) {
+	req, flushes := asked.(*command.FlushRoutingTableCacheUpdates)
+	done, flushed := said.(*command.Flushed)
+	m := c.Member(x.To)
+	if !flushes || !flushed || m == nil || done.At.Index < m.Store().Oldest() {
+		return
+	}
+	c.copies.Flushed(string(x.To), req.NS, held.LacksCopy(m.Store(), req.NS, done.At.Index))
 }
 
 // writtenAnswer has the oracle judge on which disks a write is that is acknowledged.

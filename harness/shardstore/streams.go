@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/shardstore/reach"
@@ -141,4 +142,36 @@ func (p *prober) readBounds(t env.Task, ns string) {
 	_, _ = rpc.Call[command.ChangeBatch](t, p.ep, router, &command.Watch{
 		NS: ns, Resume: true, After: command.Mark(bounds[0] + 1),
 	}, p.settings.AttemptTimeout)
+}
+
+// readSecondaries reads the collection from every secondary of its owners: each can learn the
+// placement from its primary, whatever failovers have left of the copy there.
+func (p *prober) readSecondaries(t env.Task, ns string) {
+	table, err := p.Catalog(ns)
+	if err != nil {
+		return // the survey has found that
+	}
+	for _, shard := range table.Shards() {
+		for _, id := range p.Members(shard) {
+			if m := p.Member(id); m == nil || m.Leading() {
+				continue
+			}
+			p.try(t, ns, fmt.Sprintf("read %s from %s", ns, id), func() error {
+				return p.readFrom(t, ns, shard, id)
+			})
+		}
+	}
+}
+
+// readFrom reads as a router would that knows the newest table.
+func (p *prober) readFrom(t env.Task, ns, shard string, id env.NodeID) error {
+	table, err := p.Catalog(ns)
+	if err != nil {
+		return err
+	}
+	_, err = rpc.Call[command.Batch](t, p.ep, id, &command.Find{
+		NS: ns, Filter: between(0, 1<<30), Concern: command.MajorityRead, Secondary: true,
+		Place: command.PlacementBy(table, shard),
+	}, p.settings.AttemptTimeout)
+	return err
 }

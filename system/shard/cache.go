@@ -28,6 +28,9 @@ const (
 	cacheChunksNS = "config.cache.chunks."
 )
 
+// CacheChunks is the namespace of the chunks of a collection's copy.
+func CacheChunks(ns string) string { return cacheChunksNS + ns }
+
 // cacheDoc is a document of CacheNS.
 type cacheDoc struct {
 	NS string `bson:"_id"`
