@@ -4,7 +4,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// opDecoder reads operations in a tenth of the time that encoding/json takes. It knows nothing
+// opDecoder reads operations in less than a tenth of the time of encoding/json. It knows nothing
 // else: text with an escape, a change stream, a field that it does not know or that comes twice, or
 // an error make it give up, and encoding/json decides. What both of them read, they read alike.
 type opDecoder struct {
@@ -18,6 +18,10 @@ type opDecoder struct {
 
 // decode reads one line. When it returns false, o holds anything.
 func (d *opDecoder) decode(line []byte, o *Op) bool {
+	if d.asWritten(line, o) {
+		return true
+	}
+	*o = Op{}
 	d.line, d.at, d.failed, d.seen = line, 0, false, 0
 	for d.open('{'); d.more('}'); {
 		d.opField(o)
@@ -199,6 +203,10 @@ func (d *opDecoder) once(number int) {
 
 func (d *opDecoder) integer(number int) int64 {
 	d.once(number)
+	return d.signed()
+}
+
+func (d *opDecoder) signed() int64 {
 	if d.next() == '-' {
 		d.at++
 		return -int64(d.number())
@@ -238,40 +246,6 @@ func (d *opDecoder) blanks() {
 	}
 }
 
-// maxDigits is how many digits a number has at most that fits whatever the type.
-const maxDigits = 18
-
-func (d *opDecoder) number() (n uint64) {
-	from := d.at
-	for d.at < len(d.line) && d.line[d.at]-'0' <= 9 {
-		n = n*10 + uint64(d.line[d.at]-'0')
-		d.at++
-	}
-	digits := d.at - from
-	if digits == 0 || digits > maxDigits || digits > 1 && d.line[from] == '0' {
-		d.failed = true
-		return 0
-	}
-	return n
-}
-
-func (d *opDecoder) text() string {
-	d.skip('"')
-	rest, hash := d.line[d.at:], uint32(0)
-	for n, b := range rest {
-		if b == '"' {
-			d.at += n + 1
-			return d.texts.text(rest[:n], hash)
-		}
-		if b < ' ' || b >= 0x80 || b == '\\' {
-			break
-		}
-		hash = hash*31 + uint32(b)
-	}
-	d.failed = true
-	return ""
-}
-
 func (d *opDecoder) open(b byte) {
 	d.blanks()
 	d.skip(b)
@@ -298,20 +272,4 @@ func (d *opDecoder) skip(b byte) {
 		return
 	}
 	d.failed = true
-}
-
-// interner makes text of bytes, and gives texts that come again soon only once: the same few names
-// are in every record.
-type interner struct{ recent [1 << 10]string }
-
-// text is that of the bytes, whose hash tells apart most texts that come soon after each other.
-func (t *interner) text(b []byte, hash uint32) string {
-	if len(b) == 0 {
-		return ""
-	}
-	known := &t.recent[hash%uint32(len(t.recent))]
-	if *known != string(b) {
-		*known = string(b)
-	}
-	return *known
 }

@@ -105,6 +105,28 @@ func TestPeculiarLines(t *testing.T) {
 	}
 }
 
+// Lines that stand as they are written, up to their result.
+func TestPeculiarResults(t *testing.T) {
+	const (
+		before = `{"id":1,"client":-1,"ns":"t.c","kind":"read","key":3,"call":1,"return":2,` +
+			`"callAt":3,"returnAt":4,"outcome":"ok","result":`
+		times = `,"after":12,"time":1234567890,"exact":true,"since":3,"lossy":true}`
+	)
+	for _, rest := range []string{
+		`{}}`, `{}} `, `{},}`, `{}`, `{,}}`, `{"found":true,}}`, `{"found":true "n":1}}`,
+		`{"n":1,"n":2}}`, `{"applied":true,"found":false}}`, `{ "list" : [] , "n":1}}`,
+		`{"value":"a"}}`, `{"value":"ab\u0063"}}`, `{"value":"abcdefg"}}`, `{"value":"abcdefgh"}}`,
+		`{"value":"abcdefghijklmnopq"}}`, `{"value":"abcdefgä"}}`, `{"value":"abcdefgh`,
+		`{"value":"abc`, `{"value":"abcdefghi\\"}}`, `{"n":12345678}}`, `{"n":123456789}}`,
+		`{"n":1234567x}}`, `{"n":00000001}}`, `{"n":0000000012}}`, `{"n":123456789012345678}}`,
+		`{"n":1234567890123456789}}`, `{}` + times, `{"found":true}` + times[:9], `{}` + times + `}`,
+		`{},"time":1,"after":2}`, `{},"exact":false}`, `{},"stream":null}`,
+		`{},"exact":true,"exact":true}`, `{},"exact":true,"time":7}`,
+	} {
+		compare(t, before+rest)
+	}
+}
+
 // Lines longer than any buffer are read, too, and the estimate of how many there are is no limit.
 func TestManyAndLongLines(t *testing.T) {
 	var want []histories.Op
