@@ -176,7 +176,7 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 	m.Watch(bootstrapper{m, c.bootstrap.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)
-	moveprimary.New(server)
+	moveprimary.New(server, moves)
 	if c.topology.Profile.SplitsOnWrites() {
 		autosplit.New(server)
 	}

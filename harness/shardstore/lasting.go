@@ -52,7 +52,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 		c.oracle.AskedEarly(string(x.From), about, ns, m.Term())
 	}
 	h := &held.Log{Committed: m.Committed().Index}
-	if lacking := h.LacksEntry("it wrote", x.Wrote); lacking != "" && restsOnRecord(asked.Body) {
+	if lacking := h.LacksEntry("it wrote", x.Wrote); lacking != "" && c.restsOnRecord(asked.Body) {
 		c.oracle.AskedUnkept(string(x.From), about, ns, lacking)
 	}
 	if lacking := c.lacksForSuccessor(m, asked.Body); lacking != "" {
@@ -99,6 +99,10 @@ func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string
 	case *command.CommitChunkMigration:
 		return cmp.Or(unannounced(m, req),
 			h.LacksForCommit(req.Migration, protocolOf(c.scenario).CoordinatesMigrations()))
+	case *command.CommitMovePrimary:
+		if !protocolOf(c.scenario).CoordinatesMovePrimary() {
+			return h.LacksForCommit(req.Move, false)
+		}
 	case *command.RangeTaskOp:
 		return h.LacksForTaskOp(req)
 	}
@@ -123,17 +127,19 @@ func unannounced(m *replset.Member, commit *command.CommitChunkMigration) string
 
 // restsOnRecord reports whether a request is a step of what its sender has on record, so that its
 // successor can go on with it or take it back. The steps of a migration between its critical
-// section and its end are none: what is on record before them is a signal to secondaries, which
-// nothing waits for, or rests on the decision, which any successor finds; but what the recipient is
-// told to delete, nobody else has any more, such as its count of orphans (protocol 9.1).
-func restsOnRecord(asked env.Message) bool {
+// section and its end are none, nor is the commit of a database's move in 4.2: what is on record
+// before them is a signal to secondaries, which nothing waits for, or rests on the decision, which
+// any successor finds. But what the recipient is told to delete, nobody else has any more, such as
+// its count of orphans (protocol 9.1).
+func (c *cluster) restsOnRecord(asked env.Message) bool {
 	switch req := asked.(type) {
 	case *command.RangeTaskOp:
 		return req.Op == "delete"
+	case *command.CommitMovePrimary:
+		return protocolOf(c.scenario).CoordinatesMovePrimary()
 	case *command.ShardsvrParticipate, *command.ShardsvrDescribe, *command.ShardsvrJoinCluster,
 		*command.ShardsvrLeaveCluster, *command.ShardsvrMovePrimary, *command.AssertNoCollections,
-		*command.CloneCatalogData, *command.CommitMovePrimary, *command.DropClonedData,
-		*command.ImportSessions,
+		*command.CloneCatalogData, *command.DropClonedData, *command.ImportSessions,
 		*command.RecvChunkStart, *command.RecvChunkAbort, *command.RecvChunkReleaseCritSec:
 		return true
 	}

@@ -92,6 +92,9 @@ const (
 	ParticipantBlock ParticipantStep = "block"
 	// The collection exists and is sharded.
 	ParticipantCreate ParticipantStep = "create"
+	// An unsharded collection of the name is gone: the shard gets no chunk of the new one, and has
+	// what a move of the database has left here.
+	ParticipantClear ParticipantStep = "clear"
 	// The incarnation is gone, and what was known of it.
 	ParticipantDrop ParticipantStep = "drop"
 	// The incarnation has the index if it is here at all.

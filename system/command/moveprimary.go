@@ -46,11 +46,12 @@ type CommitMovePrimary struct {
 }
 
 // UnshardedCollection is a collection that moves: its identity and how it was made, which are its
-// options, and its indexes.
+// options, its indexes, and the names by which statements on it may be known.
 type UnshardedCollection struct {
-	NS      string
-	Options bson.Raw
-	Indexes []IndexSpec
+	NS       string
+	Options  bson.Raw
+	Indexes  []IndexSpec
+	Formerly []string
 }
 
 // AssertNoCollections fails when the shard has one of the namespaces, or work left from having been

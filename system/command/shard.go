@@ -152,11 +152,12 @@ type CollectionOptions struct {
 	Session string
 }
 
-// CollectionOptionsReply answers CollectionOptions: {uuid, key}, and the indexes besides that of
-// the shard key.
+// CollectionOptionsReply answers CollectionOptions: {uuid, key}, the indexes besides that of the
+// shard key, and the names by which statements on the collection may be known.
 type CollectionOptionsReply struct {
-	Options bson.Raw
-	Indexes []IndexSpec
+	Options  bson.Raw
+	Indexes  []IndexSpec
+	Formerly []string
 }
 
 // IndexSpec is an index of a collection.

@@ -59,9 +59,10 @@ type ddlOperation struct {
 	To         string     `bson:"to,omitempty"`
 	DropTarget bool       `bson:"dropTarget,omitempty"`
 	Target     collRecord `bson:"target"`
-	// Home is the shard with the unsharded collection that becomes this one, empty for none;
-	// Founded is then the UUID that this one was to have.
+	// Home is the shard with the unsharded collection that becomes this one, Alone says that there is
+	// none; Founded is in the first case the UUID that this one was to have.
 	Home    string `bson:"home,omitempty"`
+	Alone   bool   `bson:"alone,omitempty"`
 	Founded string `bson:"founded,omitempty"`
 	// Options and Indexes are what that collection has, for the other shards that get chunks.
 	Options bson.Raw            `bson:"options,omitempty"`

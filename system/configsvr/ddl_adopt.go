@@ -15,28 +15,18 @@ import (
 // adopt has the operation take over the unsharded collection of that name, if there is one, from
 // the primary shard of the database: its identity, and its documents where they are. All shards
 // block the namespace, so that no primary of the database moves while it has the collection. What
-// was found is on record before anything follows from it. That nothing was found leaves no record,
-// so it counts only with proof that this primary leads: a deposed one might ask the wrong shard.
-// Once the collection is in the catalog, a shard can only have the remains of another one.
+// was found, or that nothing was, is on record before anything follows from it: a deposed primary
+// might ask the wrong shard, and a later one the remains of another collection.
 func (s *Server) adopt(t env.Task, op *ddlOperation) error {
-	if op.Home != "" || op.Code != "" || s.entered(op) {
+	if op.Home != "" || op.Alone || op.Code != "" {
 		return nil
 	}
 	home, found, err := s.describe(t, op.NS, op.Coll.collection(op.NS).Key)
-	if home == "" {
-		return s.Settled(t, err)
-	}
-	next, adopted := op.adopting(home, found, err, s.ep.Clock().Tick())
-	if !adopted {
+	next, answered := op.adopting(home, found, err, s.ep.Clock().Tick())
+	if !answered {
 		return s.Settled(t, err)
 	}
 	return s.goOnAs(t, op, next)
-}
-
-// entered reports whether the catalog lists the collection that the operation makes.
-func (s *Server) entered(op *ddlOperation) bool {
-	table, err := s.sharded(op.NS)
-	return err == nil && table.Collection().UUID == op.Coll.UUID
 }
 
 // describe asks the primary shard of the database, home, for the unsharded collection of a name
@@ -72,9 +62,10 @@ func (s *Server) goOnAs(t env.Task, op *ddlOperation, next ddlOperation) error {
 
 // refuseUnshardedTarget ends a rename to the name of an unsharded collection, which the catalog
 // does not know: a sharded one does not replace it. Of a name that the catalog lists as that of a
-// sharded collection a shard can only have what is left of another, which a rename drops.
+// sharded collection, be it the one that is renamed, a shard can only have what is left of another,
+// which a rename drops.
 func (s *Server) refuseUnshardedTarget(t env.Task, op *ddlOperation) error {
-	if op.Code != "" || op.Target.UUID != "" {
+	if op.Code != "" || op.Target.UUID != "" || s.renamedInCatalog(op) {
 		return nil
 	}
 	home, found, err := s.describe(t, op.To, key.Pattern{Field: "_id"})
@@ -88,18 +79,31 @@ func (s *Server) refuseUnshardedTarget(t env.Task, op *ddlOperation) error {
 	return s.goOnAs(t, op, next)
 }
 
-// adopting is the operation with what the primary shard of the database has answered; false when
-// there is nothing to take over, or no answer. The collection is one of now, when nobody writes to
-// it: at an earlier time the operation had begun already, and the database was still moving.
+// renamedInCatalog reports whether the catalog lists the collection by its new name.
+func (s *Server) renamedInCatalog(op *ddlOperation) bool {
+	table, err := s.sharded(op.To)
+	return err == nil && table.Collection().UUID == op.Coll.UUID
+}
+
+// adopting is the operation with what the primary shard of the database has answered; false without
+// an answer. The collection is one of now, when nobody writes to it: at an earlier time the
+// operation had begun already, and the database was still moving, or had an unsharded collection of
+// that name, which a snapshot of then must not take for an empty one.
 func (op ddlOperation) adopting(
 	home string, found *command.UnshardedDescription, refused error, now hlc.Timestamp,
-) (next ddlOperation, adopted bool) {
+) (next ddlOperation, answered bool) {
 	switch code := errcode.Of(refused); {
 	case code == errcode.BadValue || code == errcode.InvalidOptions:
 		op.Code, op.Why = code, errcode.Reason(refused)
 		return op, true
-	case refused != nil || found.UUID == "":
+	case refused != nil:
 		return op, false
+	}
+	op.Coll.Epoch, op.Coll.At = epochOf(now), int64(now)
+	switch {
+	case home == "" || found.UUID == "":
+		op.Alone = true
+		return op, true
 	case !found.Empty && op.Initial > 0:
 		op.Code = errcode.InvalidOptions
 		op.Why = "chunks can only be asked for while collection " + op.NS + " is empty"
@@ -107,7 +111,6 @@ func (op ddlOperation) adopting(
 	}
 	op.Home, op.Founded, op.Coll.UUID = home, op.Coll.UUID, found.UUID
 	op.Options, op.Indexes = found.Options, found.Indexes
-	op.Coll.Epoch, op.Coll.At = epochOf(now), int64(now)
 	if !found.Empty {
 		op.Shards, op.Bounds = []string{home}, nil
 	}

@@ -35,6 +35,7 @@ var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
 		participantStage(command.ParticipantBlock), (*Server).adopt,
 		unlessRefused(participantStage(command.ParticipantCreate)),
+		unlessRefused(participantStage(command.ParticipantClear)),
 		unlessRefused((*Server).enterCatalog), participantStage(command.ParticipantRelease),
 	},
 	dropCollection: {
@@ -133,8 +134,7 @@ func participantStage(step command.ParticipantStep) ddlStage {
 			req.Index, req.Spec = indexOn(op.Field)
 		}
 		for _, name := range s.shardNames() {
-			if step == command.ParticipantCreate && name != op.Home &&
-				!slices.Contains(op.Shards, name) {
+			if !s.takesStep(op, step, name) {
 				continue
 			}
 			if err := t.Point(
@@ -150,6 +150,21 @@ func participantStage(step command.ParticipantStep) ddlStage {
 		}
 		return nil
 	}
+}
+
+// takesStep reports whether a shard has a part in the step. A new collection is made where it gets
+// chunks, and out of the unsharded one. What a move of the database has left on any other shard has
+// to go, or that shard can neither take what it reads of the collection in nor receive of it; only
+// moves of 4.2 leave something.
+func (s *Server) takesStep(op *ddlOperation, step command.ParticipantStep, shard string) bool {
+	makes := shard == op.Home || slices.Contains(op.Shards, shard)
+	switch step {
+	case command.ParticipantCreate:
+		return makes
+	case command.ParticipantClear:
+		return !makes && !s.profile.CoordinatesMovePrimary()
+	}
+	return true
 }
 
 // excludeMigrations ensures that from now on no chunk of what the operation is about is being

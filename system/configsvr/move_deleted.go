@@ -38,11 +38,25 @@ func (s *Server) awaitDeleted(
 		if shard == req.To || s.shards[shard] == nil {
 			continue
 		}
-		if err := s.askUntil(t, ends, shard, ask); err != nil {
+		if err := s.awaitDeletedBy(t, ends, shard, ask); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// awaitDeletedBy has a shard answer when nothing of the range is left to delete. A donor of 4.2
+// begins the deletion only behind its commit, and nothing says before that there will be one.
+func (s *Server) awaitDeletedBy(
+	t env.Task, ends env.Time, shard string, ask *command.AwaitRangeDeletion,
+) error {
+	if !s.profile.PersistsRangeDeletions() {
+		join := &command.JoinMigrations{NS: ask.NS}
+		if err := s.askUntil(t, ends, shard, join); err != nil {
+			return err
+		}
+	}
+	return s.askUntil(t, ends, shard, ask)
 }
 
 // askUntil repeats a request that may be repeated until it is answered.

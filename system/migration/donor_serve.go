@@ -190,5 +190,7 @@ func (s *Service) collectionOptions(
 		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
 			s.shard.Name(), req.NS)
 	}
-	return &command.CollectionOptionsReply{Options: options, Indexes: s.shard.Indexes(req.NS)}, nil
+	return &command.CollectionOptionsReply{
+		Options: options, Indexes: s.shard.Indexes(req.NS), Formerly: s.shard.Formerly(req.NS),
+	}, nil
 }

@@ -87,6 +87,28 @@ func (d *donorMigration) uncount(t env.Task) error {
 	return err
 }
 
+// CountCommit adds the commit of a move of another kind to those in progress, for a majority to
+// know before it is asked for. What it returns, also with an error, takes it out again.
+func (s *Service) CountCommit(t env.Task, move string) (uncount func(), err error) {
+	if err := s.awaitRecovered(t); err != nil { // which ends with a count of none
+		return func() {}, err
+	}
+	at, err := s.setUpdaters(t, s.minOpTime().Updaters+1)
+	if err != nil {
+		return func() {}, err
+	}
+	return func() { s.uncountLater(move) }, statedoc.AwaitMajority(t, s.member, at)
+}
+
+func (s *Service) uncountLater(move string) {
+	s.spawnLasting(s.member.TermScope(), "uncount "+move, func(t env.Task) error {
+		return s.retryUntil(t, move, failpoint.DonorMinOpTimeDec, func(t env.Task) error {
+			_, err := s.setUpdaters(t, s.minOpTime().Updaters-1)
+			return err
+		})
+	})
+}
+
 // stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of
 // any placement until the config server has been asked; what it says then is final, but for a
 // commit that is still in transit.

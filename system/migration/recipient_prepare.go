@@ -30,7 +30,8 @@ func (r *recipientMigration) awaitOverlap(t env.Task) error {
 	return r.s.ranges.AwaitNoOverlap(t, r.start.UUID, r.rng(), r.s.settings.OverlapWait)
 }
 
-// createCollection is step 2: the collection exists here as it does on the donor. It is never made
+// createCollection is step 2: the collection exists here as it does on the donor, and is known by
+// the same names, as the history of sessions is handed on from here by those. It is never made
 // later, by an insert (SERVER-89971).
 func (r *recipientMigration) createCollection(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientCreate, 0); err != nil {
@@ -55,6 +56,7 @@ func (r *recipientMigration) createCollection(t env.Task) error {
 	if err != nil {
 		return err
 	}
+	ops = append(ops, r.s.shard.KeepNames(r.start.NS, theirs.Formerly)...)
 	if err := r.writeAny(t, ops); err != nil {
 		return err
 	}

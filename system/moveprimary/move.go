@@ -24,6 +24,8 @@ type primaryMove struct {
 	record Record
 	// serving is set while the recipient may fetch documents.
 	serving bool
+	// uncount is what in 4.2 has to follow the commit.
+	uncount func()
 	over    bool
 	err     error
 	ended   env.Cond
@@ -152,6 +154,7 @@ func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 		}
 		all = append(all, collectionSpec{
 			NS: ns, Options: options, Indexes: m.s.shard.Indexes(ns),
+			Formerly: m.s.shard.Formerly(ns),
 		})
 	}
 	return all, nil

@@ -35,6 +35,13 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
+// Commits counts what a shard of 4.2 has in progress of which its next primary could not know.
+type Commits interface {
+	// CountCommit returns when a majority knows that a move asks for its commit. From then until
+	// what it returns is called, also after an error, the next primary asks the config server.
+	CountCommit(t env.Task, move string) (uncount func(), err error)
+}
+
 // Service is one member's part in moves of primaries. Everything in memory belongs to one term.
 type Service struct {
 	node     env.Node
@@ -42,6 +49,7 @@ type Service struct {
 	member   *replset.Member
 	settings *settings.Settings
 	records  *statedoc.Journal[Record]
+	commits  Commits
 
 	moves  map[string]*primaryMove // away from here, by database
 	clones map[string]*copyTask
@@ -49,9 +57,10 @@ type Service struct {
 }
 
 // New adds moves of primaries to a shard's server and serves their commands.
-func New(sh *shard.Server) *Service {
+func New(sh *shard.Server, commits Commits) *Service {
 	s := &Service{
-		node: sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
+		commits: commits,
+		node:    sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
 		records: statedoc.New[Record](sh.Member(), Namespace, trace.Donor),
 		moves:   make(map[string]*primaryMove), clones: make(map[string]*copyTask),
 	}
@@ -111,7 +120,7 @@ func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {
 	// As for migrations, a move has two transaction numbers of a session: its own and the one that
 	// fences it. The session is the database's, for the next donor's copies must outrank what is
 	// left of this one's: see Record.expect.
-	m := &primaryMove{s: s,
+	m := &primaryMove{s: s, uncount: func() {},
 		record: Record{
 			Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
 			Database: req.Database,

@@ -156,12 +156,14 @@ func (m *primaryMove) history(rec shard.SessionRecord) []oplog.Stmt {
 }
 
 // moves reports whether statements on a namespace go with the database: those on the collections
-// that move, and on what is no more, such as the drop of a collection, which would take another one
-// if it was repeated on the new primary.
+// that move, whatever their names then were, and on what is no more, such as the drop of a
+// collection, which would take another one if it was repeated on the new primary.
 func (m *primaryMove) moves(ns string) bool {
 	_, exists := m.s.member.Store().Options(ns)
-	return slices.Contains(m.record.namespaces(), ns) ||
-		!exists && catalog.DatabaseOf(ns) == m.record.Database
+	return !exists && catalog.DatabaseOf(ns) == m.record.Database ||
+		slices.ContainsFunc(m.record.Collections, func(c collectionSpec) bool {
+			return c.NS == ns || slices.Contains(c.Formerly, ns)
+		})
 }
 
 // commit has the config server make the recipient the primary, and goes on only when the catalog

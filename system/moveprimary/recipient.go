@@ -121,7 +121,7 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		if err := s.absent(coll.NS); err != nil {
 			return err
 		}
-		if err := s.write(t, req, append(arrival, begins(&coll)...)...); err != nil {
+		if err := s.write(t, req, append(arrival, s.begins(&coll)...)...); err != nil {
 			return err
 		}
 		arrival = nil
@@ -152,11 +152,12 @@ func (s *Service) asked(t env.Task, req *command.CloneCatalogData) error {
 }
 
 // begins makes a collection as it is where it comes from, without its documents.
-func begins(coll *command.UnshardedCollection) []oplog.Op {
+func (s *Service) begins(coll *command.UnshardedCollection) []oplog.Op {
 	ops := []oplog.Op{{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options}}
 	for _, i := range coll.Indexes {
 		ops = append(ops, oplog.Op{Kind: oplog.CreateIndex, NS: coll.NS, ID: i.Name, Doc: i.Doc})
 	}
+	ops = append(ops, s.shard.KeepNames(coll.NS, coll.Formerly)...)
 	return append(ops, shard.BeginsCopy(coll.NS))
 }
 

@@ -60,9 +60,10 @@ type Record struct {
 }
 
 type collectionSpec struct {
-	NS      string              `bson:"nss"`
-	Options bson.Raw            `bson:"options"`
-	Indexes []command.IndexSpec `bson:"indexes"`
+	NS       string              `bson:"nss"`
+	Options  bson.Raw            `bson:"options"`
+	Indexes  []command.IndexSpec `bson:"indexes"`
+	Formerly []string            `bson:"formerly,omitempty"`
 }
 
 func (r *Record) version() catalog.DatabaseVersion {

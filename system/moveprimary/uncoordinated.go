@@ -12,10 +12,10 @@ import (
 )
 
 // runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it
-// (MovePrimarySourceManager, protocol 15). Nothing of it is durable here, nobody fences it, writes
-// go on while it copies and no session moves along. So a write during the copy is lost (H-74a), one
-// that is retried after the move is executed twice (H-74c), and a failover leaves a copy on either
-// side that no later move gets past.
+// (MovePrimarySourceManager, protocol 15). Nothing of it is durable here but that a commit is in
+// progress, nobody fences it, writes go on while it copies and no session moves along. So a write
+// during the copy is lost (H-74a), one that is retried after the move is executed twice (H-74c),
+// and a failover leaves a copy on either side that no later move gets past.
 func (m *primaryMove) runUncoordinated(t env.Task) {
 	err := m.moveUncoordinated(t)
 	m.serving = false
@@ -51,14 +51,23 @@ func (m *primaryMove) copyWhileWritten(t env.Task) error {
 	return m.copyAll(t)
 }
 
-// enterSection blocks writes and then reads, in memory.
+// enterSection blocks writes and then reads, in memory. Before, a majority knows of the commit that
+// follows: a primary that did not might take what a config server that lags has to say of the
+// database for true, and acknowledge writes that nobody finds. In between, secondaries are told:
+// what they ask for from then on is answered behind the section.
 func (m *primaryMove) enterSection(t env.Task) error {
 	m.announce(trace.PrimaryEnterCritSec)
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
+	if err := m.count(t); err != nil {
+		return err
+	}
 	for _, ns := range m.held() {
 		m.s.shard.Collection(ns).EnterWrites(m.holder())
+	}
+	if err := m.s.shard.SignalDatabase(t, m.record.Database); err != nil {
+		return err
 	}
 	if err := m.at(t, failpoint.MovePrimaryBlockReads); err != nil {
 		return err
@@ -67,6 +76,11 @@ func (m *primaryMove) enterSection(t env.Task) error {
 		m.s.shard.Collection(ns).EnterReads(m.holder())
 	}
 	return nil
+}
+
+func (m *primaryMove) count(t env.Task) (err error) {
+	m.uncount, err = m.s.commits.CountCommit(t, m.record.Move)
+	return err
 }
 
 // commitOnce sends the commit. When its outcome is unknown, a majority write to the config server
@@ -122,10 +136,13 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 	return m.dropMoved(t)
 }
 
+// leaveSections lets requests pass: the commit is in progress no more.
 func (m *primaryMove) leaveSections() {
 	for _, ns := range m.held() {
 		m.s.shard.Collection(ns).Leave(m.holder())
 	}
+	m.uncount()
+	m.uncount = func() {}
 }
 
 // clear makes requests read the catalog again.

@@ -141,12 +141,23 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 		return s.sharding(req)
 	case here == c.UUID && !unsharded:
 		return nil, nil
-	case unsharded: // what a move of the primary has left
-		drop := oplog.Op{Kind: oplog.Drop, NS: c.NS, Actor: uint8(trace.System)}
-		return append([]oplog.Op{drop}, create...), nil
+	case unsharded:
+		return append(s.clearing(c.NS), create...), nil
 	}
 	return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
 		s.name, c.NS, here, c.UUID)
+}
+
+// clearing drops the unsharded collection that a move of the database's primary has left here. It
+// is no other one: that of the primary shard is taken over, at home, and nobody makes one while all
+// shards block the name.
+func (s *Server) clearing(ns string) []oplog.Op {
+	if !s.hasUnsharded(ns) {
+		return nil
+	}
+	return []oplog.Op{
+		{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.System), FromMigrate: true},
+	}
 }
 
 // made is a collection that was not here: with everything that the unsharded one has, if it is made

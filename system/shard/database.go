@@ -53,6 +53,28 @@ func (s *Server) ClearUnsharded(database string) {
 	}
 }
 
+// cacheDatabasesNS holds for each database how often this shard has begun to give it away
+// (config.cache.databases).
+const cacheDatabasesNS = "config.cache.databases"
+
+type cachedDatabase struct {
+	Name    string `bson:"_id"`
+	Entered int64  `bson:"enterCriticalSectionCounter"`
+}
+
+// SignalDatabase has every secondary forget where the unsharded collections of the database are,
+// those to come included, as SignalSecondaries does for one collection.
+func (s *Server) SignalDatabase(t env.Task, database string) error {
+	doc := cachedDatabase{Name: database}
+	id := string(key.String(database))
+	if raw := s.cfg.Member.Store().Get(cacheDatabasesNS, id, store.Latest); raw != nil {
+		s.decode(raw, &doc)
+	}
+	doc.Entered++
+	_, err := s.cfg.Member.Write(t, documentOp(oplog.Update, cacheDatabasesNS, database, doc))
+	return err
+}
+
 // Drop removes the collection, on behalf of why, if it still has these options. With another UUID
 // it was made since; with a shard key it has been sharded since, and what is here came by a
 // migration. Both are none of the caller's business (H-74b). The caller has made sure that no

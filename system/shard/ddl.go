@@ -84,6 +84,19 @@ func (s *Server) participation(ns string) (doc participationDoc) {
 // did then is known by them.
 func (s *Server) Formerly(ns string) []string { return s.participation(ns).Formerly }
 
+// KeepNames returns what has a collection that comes under that name, from another name or from
+// another shard, be known by the names that it had; nothing when it is.
+func (s *Server) KeepNames(ns string, formerly []string) []oplog.Op {
+	doc := s.participation(ns)
+	all := slices.Concat(doc.Formerly, formerly)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == len(doc.Formerly) {
+		return nil
+	}
+	doc.NS, doc.Formerly = ns, all
+	return []oplog.Op{documentOp(oplog.Update, ParticipationsNS, ns, doc)}
+}
+
 // take writes what a step needs, at once.
 func (s *Server) take(t env.Task, req *command.ShardsvrParticipate) error {
 	ops, err := s.stepOf(req)
@@ -109,6 +122,8 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 		return s.block(req)
 	case command.ParticipantCreate:
 		return s.creation(req, here)
+	case command.ParticipantClear:
+		return s.clearing(ns), nil
 	case command.ParticipantDrop:
 		return s.dropping(ns, same), nil
 	case command.ParticipantRename:
@@ -204,7 +219,7 @@ func Suspends(ns string, e *oplog.Entry) bool {
 func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
 	to := s.participation(req.To)
-	to.NS, to.Formerly = req.To, s.inherited(req)
+	to.NS, to.Formerly = req.To, s.inherited(req.Collection.NS, req.To)
 	to.KeyedAt = s.participation(req.Collection.NS).KeyedAt
 	ops = append(ops, documentOp(oplog.Update, ParticipationsNS, req.To, to),
 		endOf(req.Collection.NS))
@@ -252,9 +267,8 @@ func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 
 // inherited are the former names of a collection that is renamed; which of them another one of the
 // same name had does not matter.
-func (s *Server) inherited(req *command.ShardsvrParticipate) []string {
-	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS),
-		[]string{req.Collection.NS})
+func (s *Server) inherited(from, to string) []string {
+	all := slices.Concat(s.Formerly(to), s.Formerly(from), []string{from})
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -159,6 +159,15 @@ func (c *Collection) settleAndRefresh(t env.Task) error {
 	return c.Refresh(t)
 }
 
+// awaitDatabase waits behind the critical section of the database unless the collection is known to
+// be sharded: one that its primary shard does not have yet has no section of its own.
+func (c *Collection) awaitDatabase(t env.Task) error {
+	if c.known != nil && !c.unsharded() {
+		return nil
+	}
+	return c.server.Collection(catalog.DatabaseOf(c.ns)).awaitSettled(t)
+}
+
 func (s *Server) flush(
 	t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates,
 ) (*command.Flushed, error) {
@@ -166,6 +175,9 @@ func (s *Server) flush(
 		return nil, err
 	}
 	c := s.Collection(req.NS)
+	if err := c.awaitDatabase(t); err != nil {
+		return nil, err
+	}
 	if err := c.settleAndRefresh(t); err != nil {
 		return nil, err
 	}

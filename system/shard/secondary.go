@@ -19,7 +19,7 @@ import (
 // ways:
 //
 //   - the donor's signal, written after it blocked writes and before the commit
-//     (SignalSecondaries);
+//     (SignalSecondaries, and SignalDatabase where nothing of a move is durable);
 //   - the end of the recipient's critical section;
 //   - the first entry of another primary, which may know of any change that an earlier one began.
 //
@@ -67,8 +67,11 @@ func (s *Server) learnPlacements(e *oplog.Entry) {
 		s.clearAll()
 	}
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == InvalidateTag {
+		switch op := &e.Ops[i]; {
+		case op.NS == CacheNS && op.Tag == InvalidateTag:
 			s.signalled(op.Doc)
+		case op.NS == cacheDatabasesNS:
+			s.databaseSignalled(op.Doc)
 		}
 	}
 }
@@ -77,6 +80,13 @@ func (s *Server) signalled(raw bson.Raw) {
 	var doc cacheDoc
 	if s.decode(raw, &doc) {
 		s.Collection(doc.NS).Clear()
+	}
+}
+
+func (s *Server) databaseSignalled(raw bson.Raw) {
+	var doc cachedDatabase
+	if s.decode(raw, &doc) {
+		s.ClearUnsharded(doc.Name)
 	}
 }
 

@@ -88,7 +88,8 @@ func (s *Server) indexUnsharded(
 }
 
 // renameUnsharded drops the collection that had the name and gives it to the other in one entry: no
-// failure, and no copy of the request, comes between the two.
+// failure, and no copy of the request, comes between the two. With it goes the old name, by which
+// the statements on record are known that move with the collection later (protocol 7).
 func (s *Server) renameUnsharded(
 	t env.Task, _ env.NodeID, req *command.RenameUnsharded,
 ) (*command.Written, error) {
@@ -115,6 +116,7 @@ func (s *Server) renameUnsharded(
 		case s.uuid(req.To) != "":
 			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
+		ch.room = append(ch.room, s.KeepNames(req.To, s.inherited(req.NS, req.To))...)
 		return ch, nil
 	})
 }
