@@ -115,16 +115,23 @@ func (t *Texts) keep(text string) Text {
 	return Text(n)
 }
 
-// hashOf is the same in every process, so that nothing ever depends on the process.
+// near is how many slots texts have in common that differ in their last character only, as those of
+// successive numbers do: what was new at about the same time is looked for at about the same time.
+const near = 16
+
+// hashOf is the same in every process, so that nothing ever depends on the process. Its lowest bits
+// are those of the last character.
 func hashOf(text string) uint32 {
-	hash := uint64(keyed.Basis)
-	for len(text) >= 8 {
-		hash = keyed.Mix(hash ^ word(text))
-		text = text[8:]
+	end := len(text) - 1
+	rest, hash := text[:end], uint64(keyed.Basis)
+	for len(rest) >= 8 {
+		hash = keyed.Mix(hash ^ word(rest))
+		rest = rest[8:]
 	}
 	var last [8]byte
-	copy(last[:], text)
-	return uint32(keyed.Mix(hash ^ binary.LittleEndian.Uint64(last[:]) ^ uint64(len(text))<<56))
+	copy(last[:], rest)
+	hash = keyed.Mix(hash ^ binary.LittleEndian.Uint64(last[:]) ^ uint64(len(rest))<<56)
+	return uint32(hash)&^(near-1) | uint32(text[end])%near
 }
 
 func word(text string) uint64 {
