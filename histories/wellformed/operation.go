@@ -22,13 +22,41 @@ var (
 // highest number of all.
 const lastTick = math.MaxInt64
 
-// flawOf is what is wrong with an operation by itself.
-func flawOf(op *histories.Op) (wrong, remedy string) {
-	kind := op.Kind.Of()
-	for _, look := range [...]func(*histories.Op, *opkind.Kind) (wrong, remedy string){
-		wordFlaw, timeFlaw, operandFlaw, readFlaw, answerFlaw, streamFlaw,
-	} {
-		if wrong, remedy := look(op, kind); wrong != "" {
+// words are those of an operation of which checkers know each; all but the values.
+type words struct {
+	kind    scenario.OpKind
+	outcome histories.Outcome
+
+	ns, into, concern, prefer string
+}
+
+// familiar are words that came lately, in which nothing was wrong: a history has few, and each many
+// times over.
+type familiar struct {
+	all [32]struct {
+		words
+		kind *opkind.Kind
+	}
+}
+
+// looks are at what is not words.
+var looks = [...]func(*histories.Op, *opkind.Kind) (wrong, remedy string){
+	timeFlaw, operandFlaw, readFlaw, answerFlaw, streamFlaw,
+}
+
+// flaw is what is wrong with an operation by itself.
+func (f *familiar) flaw(op *histories.Op) (wrong, remedy string) {
+	w := words{op.Kind, op.Outcome, op.NS, op.Into, op.Concern, op.Prefer}
+	known := &f.all[(3*len(w.kind)+5*len(w.concern)+len(w.outcome)+len(w.ns))%len(f.all)]
+	if known.kind == nil || known.words != w {
+		kind := op.Kind.Of()
+		if wrong, remedy := wordFlaw(op, kind); wrong != "" {
+			return wrong, remedy
+		}
+		known.words, known.kind = w, kind
+	}
+	for _, look := range looks {
+		if wrong, remedy := look(op, known.kind); wrong != "" {
 			return wrong, remedy
 		}
 	}

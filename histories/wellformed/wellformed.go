@@ -49,6 +49,7 @@ func CheckFile(file string, ops []histories.Op) error { return inFile(file, Chec
 // none.
 type Checking struct {
 	count int
+	words familiar
 	rest  among
 	flaw  *Flaw
 }
@@ -59,7 +60,7 @@ func (c *Checking) Add(op *histories.Op) {
 	if c.flaw != nil {
 		return
 	}
-	wrong, remedy := flawOf(op)
+	wrong, remedy := c.words.flaw(op)
 	if wrong == "" {
 		wrong, remedy = c.rest.flaw(op)
 	}
@@ -105,8 +106,12 @@ const idsOfPage = 64 * 64
 // among is what the operations so far leave free: numbers, and the time of each client.
 type among struct {
 	ids map[int]*idPage
-	// last is what each client did last.
+	// near is the page at which a number was taken last: the next one mostly is on it, too.
+	near   *idPage
+	nearAt int
+	// last is what each client did last; few are clients of small numbers, by number.
 	last map[int]*lastOp
+	few  [256]lastOp
 }
 
 type lastOp struct {
@@ -118,11 +123,7 @@ func (a *among) flaw(op *histories.Op) (wrong, remedy string) {
 	if !a.take(op.ID) {
 		return "is there twice", "give every operation an id of its own"
 	}
-	last := a.last[op.Client]
-	if last == nil {
-		last = new(lastOp)
-		a.last[op.Client] = last
-	}
+	last := a.lastOf(op.Client)
 	if last.answered >= op.Call {
 		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation "+
 				"%d at %d",
@@ -134,22 +135,44 @@ func (a *among) flaw(op *histories.Op) (wrong, remedy string) {
 	return "", ""
 }
 
+func (a *among) lastOf(client int) *lastOp {
+	if client >= 0 && client < len(a.few) {
+		return &a.few[client]
+	}
+	last := a.last[client]
+	if last == nil {
+		if a.last == nil {
+			a.last = map[int]*lastOp{}
+		}
+		last = new(lastOp)
+		a.last[client] = last
+	}
+	return last
+}
+
 // take says whether the number was free.
 func (a *among) take(id int) bool {
-	if a.ids == nil {
-		a.ids, a.last = map[int]*idPage{}, map[int]*lastOp{}
-	}
 	at, bit := id/idsOfPage, id%idsOfPage
 	if bit < 0 {
 		at, bit = at-1, bit+idsOfPage
 	}
+	if a.near == nil || a.nearAt != at {
+		a.near, a.nearAt = a.page(at), at
+	}
+	word, mask := bit/64, uint64(1)<<(bit%64)
+	free := a.near[word]&mask == 0
+	a.near[word] |= mask
+	return free
+}
+
+func (a *among) page(at int) *idPage {
 	page := a.ids[at]
 	if page == nil {
+		if a.ids == nil {
+			a.ids = map[int]*idPage{}
+		}
 		page = new(idPage)
 		a.ids[at] = page
 	}
-	word, mask := bit/64, uint64(1)<<(bit%64)
-	free := page[word]&mask == 0
-	page[word] |= mask
-	return free
+	return page
 }
