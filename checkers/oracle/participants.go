@@ -115,20 +115,7 @@ func (o *Oracle) follow(e *trace.Event) {
 		n := o.node(e.Node)
 		n.sections, n.receives = nil, nil
 	case trace.MigrationRequested, trace.DonorAdvanced:
-		m := o.move(e.Migration())
-		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
-		if m.began == 0 && e.Kind == trace.DonorAdvanced {
-			m.began, m.life, m.identity = e.Step, o.lives[e.NS], o.identity(e.Node, e.NS)
-			m.nameless = o.world.Latest(e.NS) == nil || o.forbids[e.NS]
-		}
-		if e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
-			o.beginCloning(m, e)
-		}
-		m.done = m.done || e.Kind == trace.DonorAdvanced && e.DonorState().Terminal()
-		if e.Kind == trace.MigrationRequested {
-			m.request = e.Request()
-		}
-		o.askCommit(e)
+		o.followDonor(e)
 	case trace.PrimaryMoving:
 		if o.primaries[e.Migration()] == nil {
 			o.primaries[e.Migration()] = &primaryMove{
@@ -178,6 +165,25 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.CursorClosed:
 		o.closeCursor(e)
 	}
+}
+
+// followDonor keeps up with what a donor has been asked for, and how far it is.
+func (o *Oracle) followDonor(e *trace.Event) {
+	m := o.move(e.Migration())
+	m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
+	if m.began == 0 && e.Kind == trace.DonorAdvanced {
+		m.began, m.life, m.identity = e.Step, o.lives[e.NS], o.identity(e.Node, e.NS)
+		m.nameless = o.world.Latest(e.NS) == nil || o.forbids[e.NS]
+	}
+	if e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
+		o.beginCloning(m, e)
+	}
+	if e.Kind == trace.MigrationRequested {
+		m.request = e.Request()
+	} else {
+		m.done = m.done || e.DonorState().Terminal()
+	}
+	o.askCommit(e)
 }
 
 func (o *Oracle) closeCursor(e *trace.Event) {
