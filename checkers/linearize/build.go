@@ -2,7 +2,6 @@ package linearize
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/compact"
@@ -27,9 +26,6 @@ func Split(h *compact.History) []Key {
 	b.countScans()
 	b.divide()
 	for i := range h.Len() {
-		b.introduce(int32(i))
-	}
-	for i := range h.Len() {
 		b.take(int32(i))
 	}
 	byCall := func(x, y KeyOp) int { return cmp.Compare(x.Call, y.Call) }
@@ -51,6 +47,9 @@ type keyBuilder struct {
 	keys   []Key
 	counts []tally
 	spaces map[string]map[int64]int32
+	// recent is the space of the namespace that was looked at last.
+	recent   map[int64]int32
+	recentNS string
 	// Of each namespace with scans: its keys in order.
 	sorted map[string][]int64
 	ids    identities
@@ -58,9 +57,6 @@ type keyBuilder struct {
 	at   []int32
 	puts []ID
 }
-
-// tally counts the acts of a key and the identities that they write.
-type tally struct{ acts, names int }
 
 // namesInTurn finds the namespaces that collections have one after the other.
 func namesInTurn(h *compact.History) map[string][]string {
@@ -94,99 +90,10 @@ func (b *keyBuilder) first(ns string) string {
 	return ns
 }
 
-func (b *keyBuilder) find(ns string, key int64) int32 {
-	ns = b.first(ns)
-	space := b.spaces[ns]
-	if space == nil {
-		space = map[int64]int32{}
-		b.spaces[ns] = space
-	}
-	at, known := space[key]
-	if !known {
-		at = int32(len(b.keys))
-		space[key] = at
-		b.keys = append(b.keys, Key{
-			NS:     ns,
-			Key:    key,
-			Lists:  [][]ID{nil},
-			Places: max(1, len(b.names[ns])),
-		})
-		b.counts = append(b.counts, tally{names: int(firstName)})
-	}
-	return at
-}
-
-// count finds the keys that operations name or return, and says how many acts and written
-// identities each of them will have, so that all of them fit into one allocation.
-func (b *keyBuilder) count() {
-	for i := range b.h.Len() {
-		op := b.h.Op(i)
-		form := b.h.Form(op)
-		switch form.Kind.Shape {
-		case opkind.Whole:
-		case opkind.Ranged:
-			for _, item := range b.h.Aside(op).Items {
-				b.find(form.NS, item.Key)
-			}
-		default:
-			at := b.find(form.NS, op.Key)
-			b.at[i] = at
-			b.counts[at].acts++
-			if form.Kind.Value {
-				b.counts[at].names++
-			}
-		}
-	}
-}
-
-// countScans adds what scans say of keys, once all keys are known.
-func (b *keyBuilder) countScans() {
-	for i := range b.h.Len() {
-		op := b.h.Op(i)
-		form := b.h.Form(op)
-		if form.Kind.Shape != opkind.Ranged {
-			continue
-		}
-		if _, done := b.sorted[form.NS]; !done {
-			b.sorted[form.NS] = slices.Sorted(maps.Keys(b.spaces[b.first(form.NS)]))
-		}
-		b.eachSighting(op, func(s Sighting) { b.counts[b.find(form.NS, s.Key)].acts++ })
-	}
-}
-
-func (b *keyBuilder) eachSighting(op *compact.Op, each func(Sighting)) {
-	eachSighting(b.h, op, b.sorted[b.h.Form(op).NS], each)
-}
-
-func (b *keyBuilder) divide() {
-	var all tally
-	for _, n := range b.counts {
-		all.acts, all.names = all.acts+n.acts, all.names+n.names
-	}
-	acts, names := make([]KeyOp, all.acts), make([]compact.Text, all.names)
-	writers, refused := make([]int32, all.names), make([]bool, all.names)
-	for i := range writers {
-		writers[i] = NoWriter
-	}
-	for i, n := range b.counts {
-		k := &b.keys[i]
-		k.Acts, acts = acts[:0:n.acts], acts[n.acts:]
-		k.Names, names = names[:firstName:n.names], names[n.names:]
-		k.Writers, writers = writers[:firstName:n.names], writers[n.names:]
-		k.Refused, refused = refused[:firstName:n.names], refused[n.names:]
-	}
-}
-
-// introduce gives the identity that an operation writes its number.
-func (b *keyBuilder) introduce(at int32) {
-	op := b.h.Op(int(at))
-	form := b.h.Form(op)
-	if !form.Kind.Value {
-		return
-	}
-	i := b.at[at]
-	k, id := &b.keys[i], b.id(i, op.Value)
-	b.puts[at] = id
+// introduce notes who writes an identity.
+func (b *keyBuilder) introduce(at int32, op *compact.Op, form *compact.Form) {
+	k, id := &b.keys[b.at[at]], b.puts[at]
+	k.Names[id] = op.Value
 	if k.Writers[id] != NoWriter {
 		k.Repeats = true
 		k.Refused[id] = k.Refused[id] && form.Outcome == histories.Failed
@@ -218,6 +125,9 @@ func (b *keyBuilder) take(at int32) {
 	op := b.h.Op(int(at))
 	form := b.h.Form(op)
 	kind := form.Kind
+	if kind.Value {
+		b.introduce(at, op, form)
+	}
 	switch {
 	case form.Outcome == histories.Failed:
 	case kind.Shape == opkind.Whole:
