@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/automerge"
-	"github.com/shardproof/shardproof/checkers/copies"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
@@ -19,7 +18,7 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
-		signals.Catalog(), waits.Catalog(), omissions.Catalog(), copies.Catalog(),
+		signals.Catalog(), waits.Catalog(), omissions.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

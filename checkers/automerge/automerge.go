@@ -21,15 +21,15 @@ import (
 var Checker = verdict.Checker{
 	Name: "automatic-merges",
 	Promise: "The config server starts automatic merges only while the balancer is on and its " +
-		"window is open, and only of collections for which they are allowed; and while it may, " +
-		"chunks that can be merged are merged.",
+		"window is open, and only for collections for which they are allowed; and while they are " +
+		"allowed, it merges all chunks that can be merged.",
 	Signatures: verdict.Meanings{
 		whileOff: "chunks were to be merged automatically while the balancer or automatic " +
 			"merging was off",
 		outsideWindow: "chunks were to be merged automatically outside the active window",
-		exempt: "automatic merges were requested of a collection that is excluded from balancing " +
+		exempt: "automatic merges were requested for a collection that is excluded from balancing " +
 			"or from automatic merging",
-		notMerged: "chunks that could be one were not merged in several passes",
+		notMerged: "chunks that can be merged were left unmerged in several passes",
 	},
 }
 

@@ -137,9 +137,9 @@ func (b *Batches) Deleted(w Written, ended uint64) (broken []verdict.Violation) 
 	if before != nil && time.Duration(w.At-before.At) < pause*2/3 {
 		broken = append(broken, verdict.Violation{
 			Signature: TooSoon,
-			Broke: fmt.Sprintf("%s deleted the next batch for %s only %v after the one before",
+			Broke: fmt.Sprintf("%s deleted the next batch for %s only %v after the previous one",
 				w.Node, w.Task, time.Duration(w.At-before.At)),
-			Because: []string{fmt.Sprintf("the pause is %v at least: the shorter of "+
+			Because: []string{fmt.Sprintf("the pause must be at least %v: the shorter of "+
 				"rangeDeleterBatchDelayMS and the pause after a failed batch", pause)},
 			Events: []uint64{before.Step},
 		})

@@ -36,7 +36,7 @@ func Overlaps(ns, lo, hi, zone string) *Ground {
 
 // NoShardOf is that no shard that stays is of a zone.
 func NoShardOf(zone string) *Ground {
-	return &Ground{"every shard of zone " + zone + " is draining, or it has none", func(v *View) bool {
+	return &Ground{"zone " + zone + " has no shard that is not draining", func(v *View) bool {
 		return !v.Cluster.Stays(zone, "")
 	}}
 }
@@ -106,7 +106,8 @@ func Named(ns string) *Ground {
 
 // OtherEpoch is that a collection is not there, or is another incarnation.
 func OtherEpoch(ns, epoch string) *Ground {
-	return inTable("it is not sharded, or is another incarnation", ns, func(t model.Table) bool {
+	const wants = "it is not sharded, or is another incarnation than the request names"
+	return inTable(wants, ns, func(t model.Table) bool {
 		for _, c := range t {
 			if c.Epoch != epoch {
 				return true

@@ -1,10 +1,11 @@
-// Package omissions judges whether a shard leaves out of its answer to a query what belongs there.
+// Package omissions judges whether a shard leaves out what belongs in its answer: documents of the
+// answer to a query, or parts of the routing table that it keeps for its secondaries.
 //
-// Promise: each answer is judged for itself, so a document that a router gets from no shard is
-// found even where no client could tell that it had to be there.
+// Promise: each answer is judged for itself. So it finds a document that a router gets from no
+// shard even if no client could miss it, and a copy of a routing table that secondaries cannot read
+// even if none of them tries.
 //
-// Refusal: it does not decide which documents must be in an answer; whoever knows what the shard
-// had, and what it owned, says so.
+// Refusal: it reads no data itself; its caller says what an answer lacks.
 package omissions
 
 import (
@@ -14,22 +15,39 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// rule is omission (protocol 10.1).
-var rule = verdict.Checker{
-	Name: "omission",
-	Promise: "A shard that answers a versioned query to its end leaves out no document that the " +
-		"query selects, that the shard owned by the version with which the query was let in, and " +
-		"that it had all the while since the query came. A snapshot read leaves out none that the " +
-		"shard had, and owned, at its time.",
-	Signatures: verdict.Meanings{
-		leftOut: "a shard left a document out of the answer to a query that it had and owned",
-	},
-}
+var (
+	// queryRule is omission (protocol 10.1).
+	queryRule = verdict.Checker{
+		Name: "omission",
+		Promise: "A shard that answers a versioned query completely returns every document that " +
+			"the query selects, that the shard owns by the version with which it accepted the " +
+			"query, and that it has had since the query arrived. A snapshot read returns every " +
+			"selected document that the shard had and owned at its time.",
+		Signatures: verdict.Meanings{
+			leftOut: "the answer to a query lacks a selected document that the shard had and owned",
+		},
+	}
+	// copyRule is copy (protocol 2.2, 3.4 step 5).
+	copyRule = verdict.Checker{
+		Name: "copy",
+		Promise: "When a primary answers that its stored copy of a routing table is up to date, " +
+			"the copy is complete: none of its chunks is still to be replaced, and together they " +
+			"are a table of the version that is stored with them.",
+		Signatures: verdict.Meanings{
+			unusable: "a primary reported its copy of a routing table to be up to date, but " +
+				"secondaries cannot use the copy",
+		},
+	}
+)
 
-const leftOut verdict.Signature = "owned-document-left-out"
+// The signatures of what was left out.
+const (
+	leftOut  verdict.Signature = "owned-document-left-out"
+	unusable verdict.Signature = "copy-of-table-unusable"
+)
 
-// Catalog is the only checker of this package.
-func Catalog() []verdict.Checker { return []verdict.Checker{rule} }
+// Catalog is every checker of this package.
+func Catalog() []verdict.Checker { return []verdict.Checker{queryRule, copyRule} }
 
 // Answer is the whole answer of a shard's member to a query, over all its batches.
 type Answer struct {
@@ -43,28 +61,44 @@ type Answer struct {
 }
 
 // Judge judges answers. Make it with New.
-type Judge struct{ verdict verdict.Verdict }
+type Judge struct{ queries, copies verdict.Verdict }
 
 // New returns a judge who has seen no answer.
-func New() *Judge { return &Judge{verdict: rule.Begin()} }
+func New() *Judge { return &Judge{queryRule.Begin(), copyRule.Begin()} }
 
-// Verdict is the conclusion so far.
-func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
+// Verdicts are the conclusions so far, in the order of the catalog.
+func (j *Judge) Verdicts() []verdict.Verdict { return []verdict.Verdict{j.queries, j.copies} }
 
-// Answered judges an answer.
+// Answered judges the answer to a query.
 func (j *Judge) Answered(a *Answer) {
-	j.verdict.Checked++
+	j.queries.Checked++
 	left := slices.Clone(a.Left)
 	slices.Sort(left)
 	for _, k := range slices.Compact(left) {
-		j.verdict.Add(verdict.Violation{
+		j.queries.Add(verdict.Violation{
 			Signature: leftOut, NS: a.NS, Key: k,
 			Broke: fmt.Sprintf("%s left the document of key %s out of an answer of %d documents",
 				a.Node, k, a.Returned),
 			Because: []string{
-				"the query selects it, and was let in with " + a.Version + ", by which the shard owns it",
+				fmt.Sprintf("the query selects it, and by %s, with which the query was accepted, "+
+					"the shard owns it", a.Version),
 				"it was there in every state that the query may have read",
 			},
 		})
 	}
+}
+
+// Flushed judges the answer of a primary that its copy of a routing table is up to date; lacking
+// says what is wrong with the copy, and is empty when nothing is.
+func (j *Judge) Flushed(node, ns, lacking string) {
+	j.copies.Checked++
+	if lacking == "" {
+		return
+	}
+	j.copies.Add(verdict.Violation{
+		Signature: unusable, NS: ns,
+		Broke: fmt.Sprintf("%s answered that its copy of the routing table of %s is up to date",
+			node, ns),
+		Because: []string{lacking},
+	})
 }

@@ -16,9 +16,20 @@ func TestAnswered(t *testing.T) {
 	} {
 		j := New()
 		j.Answered(&Answer{Node: "a.0", NS: "t.c", Version: "version 3", Left: c.left})
-		if v := j.Verdict(); v.Checked != 1 || len(v.Violations) != c.want {
+		if v := j.Verdicts()[0]; v.Checked != 1 || len(v.Violations) != c.want {
 			t.Errorf("%s: %d violations of %d answers, want %d", name, len(v.Violations), v.Checked,
 				c.want)
+		}
+	}
+}
+
+// TestFlushed: a copy is as good as nothing is said to be wrong with it.
+func TestFlushed(t *testing.T) {
+	for lacking, want := range map[string]int{"": 0, "its chunks are still being replaced": 1} {
+		j := New()
+		j.Flushed("a.0", "t.c", lacking)
+		if v := j.Verdicts()[1]; v.Checked != 1 || len(v.Violations) != want {
+			t.Errorf("%q: %d violations, want %d", lacking, len(v.Violations), want)
 		}
 	}
 }

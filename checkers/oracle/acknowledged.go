@@ -152,8 +152,8 @@ type Refusal struct {
 // Nothing is judged when something has happened to the member that might have it fail.
 func (o *Oracle) Refused(r Refusal, g *grounds.Ground) {
 	if !o.past.Held(o.world, g, r.Since) {
-		o.RefusedIdly(r, fmt.Sprintf("this refusal is right only if %s; that was at no time so in "+
-			"the catalog of a majority of the config server, in the last %v", g.Wants,
+		o.RefusedIdly(r, fmt.Sprintf("this refusal is justified only if %s; the "+
+			"majority-committed catalog never said so in the last %v", g.Wants,
 			elapsed(o.causes.now-r.Since)))
 	}
 }
@@ -176,8 +176,9 @@ func (o *Oracle) RefusedIdly(r Refusal, because string) {
 // that would find the table out of date, so it would be refused for ever.
 func (o *Oracle) RefusedUnasked(r Refusal, read int64) {
 	if o.causes.of(r.Node).any < r.Since {
-		o.RefusedIdly(r, fmt.Sprintf("it has read nothing of the catalog for the request, which came "+
-			"at %v, but at %v", time.Duration(r.Since), time.Duration(read)))
+		o.RefusedIdly(r, fmt.Sprintf("the router last read the catalog at %v, before the request "+
+			"came at %v, and nothing has told it since whether that is out of date",
+			time.Duration(read), time.Duration(r.Since)))
 	}
 }
 

@@ -174,7 +174,7 @@ func (o *Oracle) judgeDelay(e *trace.Event) {
 			Broke: fmt.Sprintf("%s began to delete %s for %s %v after the deletion became ready",
 				e.Node, o.span(m.min, m.max), m.id, waited),
 			Because: []string{fmt.Sprintf("orphanCleanupDelaySecs was never below %v in this "+
-				"run, and nobody waits for the deletion", least)},
+				"run, and the migration was requested without waitForDelete", least)},
 		}, ready.step)
 	}
 }

@@ -120,7 +120,7 @@ var lastingRule = verdict.Checker{
 		servedEarly:     "a new primary served users before it knew what lasts",
 		askedEarly:      "a new primary acted on what may yet be undone",
 		askedUnkept:     "a primary had others act on what may yet be undone",
-		knowsLess:       "a primary did not know a config time that its shard has on record",
+		knowsLess:       "a primary used an older config time than its shard has stored",
 		otherTable:      "a config server answered with something else than its log has",
 	},
 }
@@ -202,9 +202,9 @@ func (o *Oracle) AskedUnkept(node, request, ns, lacking string) {
 func (o *Oracle) KnowsLess(node string, known, kept uint64) {
 	o.report(lastingRule, verdict.Violation{
 		Signature: knowsLess,
-		Broke:     fmt.Sprintf("%s goes by config time %d", node, known),
-		Because: []string{fmt.Sprintf("a majority of its set has config time %d on record: what it "+
-			"reads of the catalog may be older than what its shard has done already", kept)},
+		Broke:     fmt.Sprintf("%s uses config time %d", node, known),
+		Because: []string{fmt.Sprintf("a majority of its replica set has stored config time %d, so "+
+			"it may read a catalog that is older than what its shard has already acted on", kept)},
 	}, o.step)
 }
 

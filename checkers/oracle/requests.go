@@ -115,7 +115,7 @@ func (r *rounds) judgeAsked(e *trace.Event) {
 	r.report(policyRule, verdict.Violation{
 		Signature: notAsChosen,
 		NS:        e.NS,
-		Broke:     fmt.Sprintf("request %s asked %s %s", e.Request(), e.Node, what),
+		Broke:     fmt.Sprintf("%s received request %s %s", e.Node, e.Request(), what),
 		Because: []string{fmt.Sprintf("chosen was %s of %s from %s to %s, with %q",
 			r.span(c.Min, c.Max), c.NS, c.From, c.To, c.asking)},
 	}, c.step)

@@ -17,10 +17,10 @@ var stagesRule = verdict.Checker{
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
 		"allowed again, and the collection is released, only when all shards have made the change. " +
-		"None of it happens while a migration of the collection runs.",
+		"Until the release, no step is requested while a migration of the collection runs.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
-			"step that it rests on was complete",
+			"step that it rests on was complete, or while a migration of the collection ran",
 	},
 }
 
@@ -80,7 +80,7 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
 	op.releases = op.releases || s.Step == ReleaseStep
 	if running := o.stages.running(op); running != "" && s.Step != ReleaseStep {
-		o.stages.tooEarly(op, what, fmt.Sprintf("migration %s of it still runs", running))
+		o.stages.tooEarly(op, what, fmt.Sprintf("migration %s of the collection still runs", running))
 	}
 	switch {
 	case s.Step == CreateStep && !op.blocked:

@@ -1,11 +1,11 @@
 // Package signals judges whether a donor's secondaries are told in time that what they know of a
 // placement is about to change.
 //
-// Promise: a donor that asks for its commit without having told them since it blocked writes is
-// found at once, whether or not anybody reads from a secondary. Judged from the log of the donor,
-// which is all that secondaries go by.
+// Promise: a donor that requests its commit without having told its secondaries since it blocked
+// writes is found at once, whether or not anybody reads from one. It is judged by the donor's log,
+// the only thing that secondaries see.
 //
-// Refusal: it does not know whether secondaries heed the signal; reads that they answer show that.
+// Refusal: it does not know whether secondaries obey the signal; others judge what they answer.
 package signals
 
 import (
@@ -18,12 +18,12 @@ import (
 // rule is signal (protocol 4 step 8, 17).
 var rule = verdict.Checker{
 	Name: "signal",
-	Promise: "Between the moment when a donor blocks writes and its request for the commit, its " +
-		"log tells its secondaries to forget the placement: one that forgets it earlier may read " +
-		"the old one again, and one that does not would go by it after the commit.",
+	Promise: "After a donor blocks writes and before it requests the commit, its log tells its " +
+		"secondaries to discard their routing tables. A secondary that discards its table sooner " +
+		"may read the old one again; one that is never told would still use it after the commit.",
 	Signatures: verdict.Meanings{
-		notTold: "a donor asked for the commit of a migration without having told its " +
-			"secondaries since it blocked writes",
+		notTold: "a donor requested a commit without having told its secondaries, after it " +
+			"blocked writes, to discard their routing tables",
 	},
 }
 
@@ -85,9 +85,10 @@ func (j *Judge) judge(e *trace.Event, log Log, of [2]string) {
 	}
 	j.verdict.Add(verdict.Violation{
 		Signature: notTold, NS: e.NS,
-		Broke: fmt.Sprintf("%s asks for the commit of migration %s", e.Node, e.Migration()),
-		Because: []string{fmt.Sprintf("it blocked writes when its log ended with entry %d, and none "+
-			"of those up to %d tells its secondaries to forget the placement", since, log.Last())},
+		Broke: fmt.Sprintf("%s requests the commit of migration %s", e.Node, e.Migration()),
+		Because: []string{fmt.Sprintf("its log ended with entry %d when it blocked writes, and no "+
+			"later entry, up to %d, tells its secondaries to discard the routing table", since,
+			log.Last())},
 		Events: []uint64{e.Step},
 	})
 }

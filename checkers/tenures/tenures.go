@@ -22,8 +22,9 @@ import (
 
 var rule = verdict.Checker{
 	Name: "tenure",
-	Promise: "A settled primary stays primary until a fault, a random disturbance or an operator " +
-		"affects its replica set; and when an operator asks it to step down, it finds a successor.",
+	Promise: "A primary that has led for some time stays primary until a fault, a random " +
+		"disturbance or an operator disturbs its replica set; when an operator asks it to step " +
+		"down, it finds a successor.",
 	Signatures: verdict.Meanings{
 		electedIdly: "a replica set changed its primary although nothing had disturbed it",
 		handOverIdly: "a primary found no successor although all members of its set were running " +
@@ -144,7 +145,7 @@ func (j *Judge) judgeChange(s *set, e *trace.Event) {
 		Broke: fmt.Sprintf("%s %s in term %d of replica set %s, of which %s had been the primary "+
 			"since %v", e.Node, what, e.Term, e.Shard, s.primary, time.Duration(s.changed)),
 		Because: []string{
-			"the cause would have to be a fault, chance, or an operator",
+			"the cause would have to be a fault, a random disturbance, or an operator",
 			fmt.Sprintf("none of them has disturbed the set in the last %v, in which a member "+
 				"campaigns that hears nothing of a primary for %v to %v",
 				time.Duration(e.At-since), j.timing().Election, 2*j.timing().Election),

@@ -163,15 +163,15 @@ func (j *Judge) judgeLeft(e *trace.Event, d *donor) {
 	allowed := max(l.Chunk, j.largest) * l.Percent / 100
 	broke := fmt.Sprintf("the donor %s is about to block writes for migration %s", e.Node,
 		d.migration)
-	changes := fmt.Sprintf("clients have made %d changes in its range since it last handed "+
-		"anything over", len(d.left))
+	changes := fmt.Sprintf("clients have changed its range %d times since the donor last sent "+
+		"changes", len(d.left))
 	if ids > l.Captured {
 		j.broken(leftMuch, e.NS, broke, changes,
 			fmt.Sprintf("the captured changes take %d bytes, and the limit is %d", ids, l.Captured))
 	}
 	if l.LeavesChanges && estimate >= allowed {
 		j.broken(leftMuch, e.NS, broke, changes,
-			fmt.Sprintf("they are at least %d bytes in size, and must be under %d, %d%% of a chunk",
+			fmt.Sprintf("these changes have at least %d bytes, and must have fewer than %d, %d%% of a chunk",
 				estimate, allowed, l.Percent))
 	}
 }

@@ -19,9 +19,9 @@ import (
 
 var rule = verdict.Checker{
 	Name: "waits",
-	Promise: "A server keeps the configured time limits: it does not refuse a request that a " +
-		"critical section blocks before its wait is over, and no migration, request or cursor " +
-		"goes on beyond its limit.",
+	Promise: "A server keeps the configured time limits: it refuses a request that a critical " +
+		"section blocks only after the request has waited its full time, and no migration, " +
+		"request or cursor outlasts its limit.",
 	Signatures: verdict.Meanings{
 		refusedEarly: "a request blocked by a critical section was refused before the section ended " +
 			"or its wait limit expired",

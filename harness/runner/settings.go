@@ -134,18 +134,18 @@ var worldSettings = []condition{
 	},
 	{
 		"sim.task.siteStallsPerMillion",
-		"in how many runs in a million a task stalls at a failpoint, be it passed often or seldom",
+		"in how many runs in a million a task stalls at a failpoint, however often it is passed",
 		nil, func(c *conditions) *int { return &c.siteStalls },
 	},
 	{
 		"sim.task.siteWakingsPerMillion",
-		"in how many runs in a million a task that has waited after a failpoint runs on late, be it " +
-			"passed often or seldom",
+		"in how many runs in a million a task wakes up late from a wait after a failpoint, however " +
+			"often it is passed; by sim.task.stallDelay at most",
 		nil, func(c *conditions) *int { return &c.siteWakings },
 	},
 	{
 		"sim.task.siteErrorsPerMillion",
-		"in how many runs in a million a step fails at a failpoint, be it passed often or seldom",
+		"in how many runs in a million a step fails at a failpoint, however often it is passed",
 		nil, func(c *conditions) *int { return &c.siteFailures },
 	},
 	{

@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/batches"
-	"github.com/shardproof/shardproof/checkers/copies"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
@@ -66,7 +65,6 @@ type cluster struct {
 	// scans are the queries that shards have begun to answer.
 	scans     *scans.Scans
 	omissions *omissions.Judge
-	copies    *copies.Judge
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -111,7 +109,6 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		merges:       merges.New(),
 		scans:        scans.New(),
 		omissions:    omissions.New(),
-		copies:       copies.New(),
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
@@ -285,9 +282,8 @@ func (c *cluster) Observe(e *trace.Event) {
 // Verdicts are those of the step oracle, of the judges of what the config server and donors send
 // and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
-	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
-		c.omissions.Verdict(), c.copies.Verdict())
-	return append(all, c.timed.Verdicts()...)
+	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict())
+	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts())
 }
 
 // logOf is the log of a node, nil while it is down.

@@ -169,7 +169,7 @@ func (c *cluster) groundOf(asked env.Message, code errcode.Code) *grounds.Ground
 		case errcode.NamespaceNotFound, errcode.BadValue:
 			return grounds.NotSharded(r.NS)
 		case errcode.IncompatibleShardingMetadata:
-			return grounds.Never("the config server chose chunks that must not be merged")
+			return grounds.Never("the chunks that the config server chose must not be merged")
 		}
 	}
 	return zoneGround(asked, code)
@@ -191,7 +191,7 @@ func renameGround(
 	case errcode.NamespaceExists:
 		switch {
 		case r.DropTarget && allSharded:
-			return grounds.Never(r.To + " exists although dropTarget was given")
+			return grounds.Never(r.To + " exists and dropTarget was not given")
 		case r.DropTarget:
 			return grounds.NotSharded(r.To)
 		case allSharded:
@@ -199,7 +199,7 @@ func renameGround(
 		}
 	case errcode.BadValue:
 		if r.To != "" && r.To != r.NS && catalog.DatabaseOf(r.To) == catalog.DatabaseOf(r.NS) {
-			return grounds.Never(r.To + " is the same name or in another database")
+			return grounds.Never(r.To + " is the old name or in another database")
 		}
 	}
 	return nil

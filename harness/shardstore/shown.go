@@ -120,7 +120,7 @@ func (c *cluster) flushedAnswer(x *env.Exchange, asked, said env.Message) {
 	if !flushes || !flushed || m == nil || done.At.Index < m.Store().Oldest() {
 		return
 	}
-	c.copies.Flushed(string(x.To), req.NS, held.LacksCopy(m.Store(), req.NS, done.At.Index))
+	c.omissions.Flushed(string(x.To), req.NS, held.LacksCopy(m.Store(), req.NS, done.At.Index))
 }
 
 // writtenAnswer has the oracle judge on which disks a write is that is acknowledged.

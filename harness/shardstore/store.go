@@ -17,7 +17,6 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/automerge"
-	"github.com/shardproof/shardproof/checkers/copies"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
@@ -53,7 +52,7 @@ var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises: slices.Concat(
 		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
-		signals.Catalog(), omissions.Catalog(), copies.Catalog(), timed.Catalog(),
+		signals.Catalog(), omissions.Catalog(), timed.Catalog(),
 	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),

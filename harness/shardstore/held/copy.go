@@ -23,7 +23,7 @@ func LacksCopy(s *store.Store, ns string, at uint64) string {
 	}
 	raw, has := doc.Lookup("collection").DocumentOK()
 	if !has {
-		return "the copy is of no collection"
+		return "the copy does not say of which collection it is"
 	}
 	coll, err := catalog.DecodeCollection(raw)
 	if err != nil {
@@ -44,12 +44,12 @@ func LacksCopy(s *store.Store, ns string, at uint64) string {
 	}
 	table, err := catalog.NewTable(coll, chunks)
 	if err != nil {
-		return "the chunks of the copy are no table: " + err.Error()
+		return "the chunks of the copy do not form a table: " + err.Error()
 	}
 	named, v := bson.Timestamp{}, table.Version()
 	named.T, named.I, _ = doc.Lookup("lastRefreshedCollectionVersion").TimestampOK()
 	if named.T != v.Major || named.I != v.Minor {
-		return fmt.Sprintf("the copy is said to be of version %d|%d, and its chunks are of %v",
+		return fmt.Sprintf("the copy is recorded as version %d|%d, but its chunks are of version %v",
 			named.T, named.I, v)
 	}
 	return ""

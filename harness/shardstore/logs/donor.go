@@ -24,10 +24,11 @@ func (d Donor) Last() uint64 { return d.Applied().Index }
 // Tells says whether one of the entries behind an index has secondaries forget the placement of a
 // collection, or whether one of them is forgotten.
 func (d Donor) Tells(ns string, behind uint64) bool {
+	id := string(key.String(ns))
 	for i := d.Last(); i > behind; i-- {
 		e, _, kept := d.Entry(i)
 		if !kept || slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
-			return op.NS == shard.CacheNS && op.ID == string(key.String(ns)) && op.Tag == shard.InvalidateTag
+			return op.NS == shard.CacheNS && op.ID == id && op.Tag == shard.InvalidateTag
 		}) {
 			return true
 		}

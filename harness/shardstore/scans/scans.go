@@ -1,13 +1,13 @@
-// Package scans follows queries that members of shards answer, and finds what of the selected
-// documents an answer leaves out.
+// Package scans follows the queries that members of shards answer, and finds the selected documents
+// that an answer leaves out.
 //
-// Promise: a document that it finds was in every state that the query may have read: it was there
-// when the request came, for a majority read as one that a majority has, and no entry of the log
-// has touched it since; of a snapshot read, it was there at the read's time. So no wait, no
-// migration and no deletion explains that it is missing.
+// Promise: a document that it reports was in every state that the query may have read. It was there
+// when the request came (for a majority read, majority-committed), and no entry of the log has
+// touched it since; for a snapshot read, it was there at the read's time. So no wait, no migration
+// and no deletion explains that it is missing.
 //
-// Refusal: it does not know what a shard owns. It says nothing of a query during which the member
-// was down, undid entries, or lost, made or renamed the collection, or whose log is forgotten.
+// Refusal: it does not know what a shard owns. It ignores a query if meanwhile the member was down,
+// rolled back, or dropped, created or renamed the collection, or if its log has been truncated.
 package scans
 
 import (
