@@ -45,7 +45,7 @@ func TestGroundsOfRefusals(t *testing.T) {
 		"points inside":  {split(key.Int(2)), errcode.BadValue, false, "test.docs is not sharded"},
 		"points outside": {split(key.Int(9)), errcode.BadValue, false, ""},
 		"points twice":   {split(key.Int(2), key.Int(2)), errcode.BadValue, false, ""},
-		"an epoch":       {split(), errcode.StaleEpoch, false,
+		"an epoch": {split(), errcode.StaleEpoch, false,
 			"it is not sharded, or is another incarnation than the request names"},
 		"a merge": {&command.CommitChunksMerge{NS: ns}, errcode.IncompatibleShardingMetadata, false,
 			"the range does not consist of whole chunks of one shard"},

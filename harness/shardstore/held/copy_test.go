@@ -33,7 +33,7 @@ func TestLacksCopy(t *testing.T) {
 		"whole":          {2, 1, false, false, ""},
 		"none":           {0, 0, false, true, "there is no copy"},
 		"half way":       {2, 1, true, false, "still being replaced"},
-		"a hole":         {1, 0, false, false, "are no table"},
+		"a hole":         {1, 0, false, false, "do not form a table"},
 		"a wrong number": {2, 7, false, false, "its chunks are of"},
 	} {
 		s, bounds := store.New(), []key.Key{key.Min, key.Int(5), key.Max}
