@@ -84,12 +84,12 @@ func (d *opDecoder) text() string {
 		d.at += count + 1
 		return d.texts.short(text, word&(1<<(8*count)-1))
 	}
-	return d.longText(word)
+	return d.longText()
 }
 
 // longText reads a text of eight bytes or more, or finds that it is none.
-func (d *opDecoder) longText(hash uint64) string {
-	from := d.at
+func (d *opDecoder) longText() string {
+	from, hash := d.at, uint64(0)
 	for more := 8; more == 8; d.at += more {
 		word := d.word(d.at)
 		more = plain(word)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -17,7 +18,7 @@ var stagesRule = verdict.Checker{
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
 		"allowed again, and the collection is released, only when all shards have made the change. " +
-		"Until the release, no step is requested while a migration of the collection runs.",
+		"Until the release, no step is requested on a collection of which a migration runs.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
 			"step that it rests on was complete, or while a migration of the collection ran",
@@ -79,7 +80,7 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 	}
 	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
 	op.releases = op.releases || s.Step == ReleaseStep
-	if running := o.stages.running(op); running != "" && s.Step != ReleaseStep {
+	if running := o.stages.running(op, by); running != "" && s.Step != ReleaseStep {
 		o.stages.tooEarly(op, what, fmt.Sprintf("migration %s of the collection still runs", running))
 	}
 	switch {
@@ -94,8 +95,13 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 
 // running is a migration of the operation's collections that has begun to clone and has not ended,
 // empty for none: migrations are forbidden first, and those that had begun are waited for. What a
-// donor had begun that has another primary since, this one ends.
-func (r *stages) running(op *operation) string {
+// donor had begun that has another primary since, this one ends. A collection that is being made
+// has none when the operation begins; begun again, it may have, and shards have been released. What
+// a deposed primary of the config server still asks for, shards have done.
+func (r *stages) running(op *operation, by string) string {
+	if op.Change == CreateStep || r.world.Set(model.Config).Leader != by {
+		return ""
+	}
 	for _, id := range slices.Sorted(maps.Keys(r.moves)) {
 		m := r.moves[id]
 		if m.cloning != 0 && !m.done && !m.reported && (m.ns == op.NS || m.ns == op.To) &&

@@ -44,8 +44,8 @@ func TestOperationStages(t *testing.T) {
 		"index, b has none on release": {
 			IndexStep, "index a\nask release\n", stageTooEarly,
 		},
-		"drop beside a migration":  {DropStep, "moving a.0\nask block\n" + drop, stageTooEarly},
-		"index beside a migration": {IndexStep, "moving a.0\nask index\n", stageTooEarly},
+		"drop beside a migration":  {DropStep, "elected config.0\nmoving a.0\nask block\n" + drop, stageTooEarly},
+		"index beside a migration": {IndexStep, "elected config.0\nmoving a.0\nask index\n", stageTooEarly},
 		"drop after a migration": {
 			DropStep, "moving a.0\nmoved a.0\nask block\n" + drop, "",
 		},
@@ -54,6 +54,12 @@ func TestOperationStages(t *testing.T) {
 		},
 		"drop after the donor's time": {
 			DropStep, "moving a.0\nelected a.1\nask block\n" + drop, "",
+		},
+		"create again, and what is released already moves": {
+			CreateStep, "elected config.0\n" + create + "release a\nmoving a.0\nask block\n", "",
+		},
+		"index asked for by one that is deposed": {
+			IndexStep, "elected config.1\nindex a\nindex b\nallow\nmoving a.0\nask index\n", "",
 		},
 		"drop beside what a deposed one does": {
 			DropStep, "moving a.1\nask block\n" + drop, "",
@@ -136,6 +142,7 @@ func migrationLine(o *Oracle, words []string) {
 		donor.State = trace.DonorDone
 		happens(words[1], 920, donor.Event())
 	case "elected":
-		happens(words[1], 930, trace.ElectedEvent{Shard: "a", Term: 2}.Event())
+		set, _, _ := strings.Cut(words[1], ".")
+		happens(words[1], 930, trace.ElectedEvent{Shard: set, Term: 2}.Event())
 	}
 }

@@ -225,9 +225,7 @@ func (d *donorMigration) giveUp42() {
 		s.cancelClone(d.record)
 	}
 	if d.counted {
-		s.spawnLasting(s.member.TermScope(), "uncount "+d.record.Migration, func(t env.Task) error {
-			return s.retryUntil(t, d.record.Migration, failpoint.DonorMinOpTimeDec, d.uncount)
-		})
+		s.uncountLater(d.record.Migration, d.uncount)
 	}
 	if d.state < donorDone {
 		d.become(donorDone)

@@ -82,7 +82,7 @@ func (d *donorMigration) uncount(t env.Task) error {
 	if !d.counted {
 		return nil
 	}
-	_, err := d.s.setUpdaters(t, d.s.minOpTime().Updaters-1)
+	err := d.s.uncount(t)
 	d.counted = err != nil
 	return err
 }
@@ -97,16 +97,19 @@ func (s *Service) CountCommit(t env.Task, move string) (uncount func(), err erro
 	if err != nil {
 		return func() {}, err
 	}
-	return func() { s.uncountLater(move) }, statedoc.AwaitMajority(t, s.member, at)
+	return func() { s.uncountLater(move, s.uncount) }, statedoc.AwaitMajority(t, s.member, at)
 }
 
-func (s *Service) uncountLater(move string) {
+// uncountLater takes the commit of a move out of those in progress without anybody waiting for it.
+func (s *Service) uncountLater(move string, uncount func(env.Task) error) {
 	s.spawnLasting(s.member.TermScope(), "uncount "+move, func(t env.Task) error {
-		return s.retryUntil(t, move, failpoint.DonorMinOpTimeDec, func(t env.Task) error {
-			_, err := s.setUpdaters(t, s.minOpTime().Updaters-1)
-			return err
-		})
+		return s.retryUntil(t, move, failpoint.DonorMinOpTimeDec, uncount)
 	})
+}
+
+func (s *Service) uncount(t env.Task) error {
+	_, err := s.setUpdaters(t, s.minOpTime().Updaters-1)
+	return err
 }
 
 // stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of

@@ -77,25 +77,31 @@ func New(sh *shard.Server, commits Commits) *Service {
 	return s
 }
 
-// movePrimary begins a move, or joins an identical one, and waits for its end.
+// movePrimary begins a move, or joins an identical one, and waits for its end. Of one that may have
+// been committed when the request came, the end says nothing: the database may have come back since.
 func (s *Service) movePrimary(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary,
 ) (*command.Done, error) {
-	if err := s.member.NeedPrimary(); err != nil {
-		return nil, err
+	for {
+		if err := s.member.NeedPrimary(); err != nil {
+			return nil, err
+		}
+		m := s.moves[req.Database]
+		switch {
+		case m == nil:
+			m = s.begin(req)
+		case m.record.To != req.To:
+			return nil, errcode.New(errcode.ConflictingOperationInProgress,
+				"database %s moves to %s, not %s", req.Database, m.record.To, req.To)
+		}
+		late := m.record.committing()
+		if err := m.ended.WaitFor(t, 0, func() bool { return m.over }); err != nil {
+			return nil, err
+		}
+		if m.err != nil || !late {
+			return &command.Done{}, m.err
+		}
 	}
-	m := s.moves[req.Database]
-	switch {
-	case m == nil:
-		m = s.begin(req)
-	case m.record.To != req.To:
-		return nil, errcode.New(errcode.ConflictingOperationInProgress,
-			"database %s moves to %s, not %s", req.Database, m.record.To, req.To)
-	}
-	if err := m.ended.WaitFor(t, 0, func() bool { return m.over }); err != nil {
-		return nil, err
-	}
-	return &command.Done{}, m.err
 }
 
 // mayShard refuses to have a collection sharded while it moves with its database: the copy, or what

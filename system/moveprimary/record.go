@@ -66,6 +66,11 @@ type collectionSpec struct {
 	Formerly []string            `bson:"formerly,omitempty"`
 }
 
+// committing reports whether the move may have been committed.
+func (r *Record) committing() bool {
+	return r.Phase == Commit || r.Phase == ExitCritSec || r.Phase == Cleaning
+}
+
 func (r *Record) version() catalog.DatabaseVersion {
 	return catalog.DatabaseVersion{UUID: r.UUID, Timestamp: r.Timestamp, LastMod: uint32(r.LastMod)}
 }

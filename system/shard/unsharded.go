@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -116,7 +117,7 @@ func (s *Server) renameUnsharded(
 		case s.uuid(req.To) != "":
 			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
-		ch.room = append(ch.room, s.KeepNames(req.To, s.inherited(req.NS, req.To))...)
+		ch.room = append(ch.room, s.KeepNames(req.To, slices.Concat(s.Formerly(req.NS), []string{req.NS}))...)
 		return ch, nil
 	})
 }

@@ -21,6 +21,7 @@ const (
 	taskCalling
 	onDisk
 	taskHeld
+	taskLate
 	taskEnded
 )
 
@@ -33,6 +34,7 @@ var stateNames = [...]string{
 	taskCalling:  "calling",
 	onDisk:       "on disk",
 	taskHeld:     "held at a point",
+	taskLate:     "woken and not yet running",
 	taskEnded:    "ended",
 }
 
@@ -57,11 +59,11 @@ type task struct {
 	calls uint64
 	// reply is the awaited one, or what was read from the disk.
 	reply env.Message
-	// What follows is for people. Since is when the present wait began, site the one announced
-	// last, about the work that it was announced for, last the call made last, and past the one
-	// before.
+	// site is the one announced last.
+	site failpoint.Site
+	// What follows is for people. Since is when the present wait began, about the work that the
+	// site was announced for, last the call made last, and past the one before.
 	since env.Time
-	site  failpoint.Site
 	about string
 	last  exchange
 	past  exchange
@@ -210,8 +212,8 @@ func (t *task) Unpark() {
 	}
 	if late := t.node.machine.oversleeps(t.site); late > 0 {
 		t.disarm()
-		t.state = taskHeld
-		t.arm(late)
+		t.state = taskLate
+		t.arm(late + t.node.machine.service())
 		return
 	}
 	t.wake(nil)
@@ -222,7 +224,7 @@ func (t *task) Interrupt(err error) {
 		return
 	}
 	switch t.state {
-	case taskSleeping, taskParked, taskCalling, onDisk, taskHeld:
+	case taskSleeping, taskParked, taskCalling, onDisk, taskHeld, taskLate:
 		t.calls++
 		t.wake(err)
 	}
