@@ -78,7 +78,8 @@ func New(sh *shard.Server, commits Commits) *Service {
 }
 
 // movePrimary begins a move, or joins an identical one, and waits for its end. Of one that may have
-// been committed when the request came, the end says nothing: the database may have come back since.
+// been committed when the request came, the end says nothing: the database may have come back
+// since.
 func (s *Service) movePrimary(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary,
 ) (*command.Done, error) {

@@ -117,7 +117,8 @@ func (s *Server) renameUnsharded(
 		case s.uuid(req.To) != "":
 			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
-		ch.room = append(ch.room, s.KeepNames(req.To, slices.Concat(s.Formerly(req.NS), []string{req.NS}))...)
+		names := slices.Concat(s.Formerly(req.NS), []string{req.NS})
+		ch.room = append(ch.room, s.KeepNames(req.To, names)...)
 		return ch, nil
 	})
 }
