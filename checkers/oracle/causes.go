@@ -171,6 +171,7 @@ func (c *causes) judge(e *trace.Event) {
 	case trace.Answered:
 		c.judgeRefusal(e)
 		c.noteAnswer(e)
+		c.noteWatch(e)
 	case trace.CallEnded:
 		c.judgeCall(e)
 		c.noteCall(e)
@@ -376,4 +377,17 @@ func (c *causes) unchanged(ns string, t int64) bool {
 		}
 	}
 	return c.stable(model.Config, t)
+}
+
+func (c *causes) noCause(
+	e *trace.Event, signature verdict.Signature, broke, wants string, since int64,
+) {
+	c.report(causeRule, verdict.Violation{
+		Signature: signature, NS: e.NS, Broke: broke,
+		Because: []string{
+			"the cause would have to be that " + wants,
+			fmt.Sprintf("nothing of the kind has happened in the last %v, nor did a fault hit %s",
+				elapsed(e.At-since), e.Node),
+		},
+	})
 }

@@ -215,18 +215,23 @@ func (c *causes) noteAnswer(e *trace.Event) {
 	}
 }
 
-// donated is the newest migration of which the node is the donor.
-func (c *causes) donated(node string) *part {
-	for _, p := range slices.Backward(c.takes[node]) {
-		if p.donor {
-			return p
+// donated is the migration that a node has donated since a moment; nil when it may be one of
+// several, as who waits for one may wake up when the next has begun.
+func (c *causes) donated(node string, since int64) (of *part) {
+	for _, p := range c.takes[node] {
+		switch {
+		case !p.donor || p.over != 0 && p.over < since:
+		case of != nil:
+			return nil
+		default:
+			of = p
 		}
 	}
-	return nil
+	return of
 }
 
 func (c *causes) recipientLost(e *trace.Event, since int64) bool {
-	p := c.donated(e.Node)
+	p := c.donated(e.Node, e.Arrived())
 	return p == nil || !c.stable(p.peer, since)
 }
 
@@ -286,7 +291,7 @@ func (c *causes) noteWork(e *trace.Event) {
 // captured also looks at migrations that have ended since the request came: it may have joined one
 // of them, and be answered when the next has begun.
 func (c *causes) captured(e *trace.Event, _ int64) bool {
-	if p := c.donated(e.Node); p == nil || p.captured > 0 {
+	if p := c.donated(e.Node, e.Arrived()); p == nil || p.captured > 0 {
 		return true
 	}
 	for _, p := range c.takes[e.Node] {
@@ -298,12 +303,12 @@ func (c *causes) captured(e *trace.Event, _ int64) bool {
 }
 
 func (c *causes) hasDocuments(e *trace.Event, _ int64) bool {
-	p := c.donated(e.Node)
+	p := c.donated(e.Node, e.Arrived())
 	return p == nil || len(c.world.Set(c.of(e.Node).shard).Documents(p.ns, "", "\xff\xff")) > 1
 }
 
 func (c *causes) elsewhere(e *trace.Event, since int64) bool {
-	p := c.donated(e.Node)
+	p := c.donated(e.Node, e.Arrived())
 	if p == nil || p.max == "" || !c.unchanged(p.ns, since) {
 		return true
 	}
@@ -357,7 +362,7 @@ func (c *causes) judgeCall(e *trace.Event) {
 // judgeCommitRefused: the config server refuses a commit only if the chunk is not as the donor
 // names it (protocol 3.3), migrations are not allowed, or the balancer has been stopped.
 func (c *causes) judgeCommitRefused(e *trace.Event) {
-	p := c.donated(e.Node)
+	p := c.donated(e.Node, e.At)
 	if p == nil || p.named == nil {
 		return
 	}
@@ -375,19 +380,6 @@ func (c *causes) judgeCommitRefused(e *trace.Event) {
 	c.noCause(e, refusedIdly,
 		fmt.Sprintf("the config server refuses to commit migration %s with %s", p.id, e.Code()),
 		"the chunk is not the donor's any more under the version that it names", p.began)
-}
-
-func (c *causes) noCause(
-	e *trace.Event, signature verdict.Signature, broke, wants string, since int64,
-) {
-	c.report(causeRule, verdict.Violation{
-		Signature: signature, NS: e.NS, Broke: broke,
-		Because: []string{
-			"the cause would have to be that " + wants,
-			fmt.Sprintf("nothing of the kind has happened in the last %v, nor did a fault hit %s",
-				elapsed(e.At-since), e.Node),
-		},
-	})
 }
 
 func databaseOf(ns string) string {

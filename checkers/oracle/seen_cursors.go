@@ -125,4 +125,12 @@ func (c *causes) judgeRead(e *trace.Event) {
 	r.ended[0], r.ended[1] = e.At, r.ended[0]
 }
 
+// noteWatch notes when a router refuses a stream, before which it has looked again; the client may
+// have given up long ago.
+func (c *causes) noteWatch(e *trace.Event) {
+	if e.Asked() == "Watch" {
+		c.commanded = e.At
+	}
+}
+
 func elapsed(d int64) time.Duration { return time.Duration(d) }
