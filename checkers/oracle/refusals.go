@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
