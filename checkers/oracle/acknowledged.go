@@ -382,12 +382,13 @@ func (o *Oracle) outcome(id string) *changelog.Move {
 	}
 }
 
-// committedFor says whether a migration was committed by the late commit of another one of the same
-// range to the same shard: a donor of 4.2 goes by where the range is (protocol 4, H-21).
+// committedFor says whether a migration counts as committed for its donor because of the late
+// commit of another one, to whatever shard: a donor of 4.2 goes by whether the lowest key of the
+// range is still its own (protocol 4, H-21).
 func (o *Oracle) committedFor(m *move) bool {
 	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool {
 		late := o.moves[u.id]
-		return late != nil && late.ns == m.ns && late.to == m.to && late.min <= m.min &&
-			m.max <= late.max
+		return late != nil && late.ns == m.ns && late.from == m.from && late.min <= m.min &&
+			m.min < late.max
 	})
 }

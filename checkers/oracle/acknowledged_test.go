@@ -203,3 +203,31 @@ func TestRefusedTimes(t *testing.T) {
 		})
 	}
 }
+
+// TestCommittedFor: a donor of 4.2 takes its migration for committed when an older one that came
+// late has taken the lowest key away, wherever to; nothing else does.
+func TestCommittedFor(t *testing.T) {
+	mine := &move{id: "m2", ns: "t.c", from: "b", to: "a", min: "k10", max: "k20"}
+	for name, c := range map[string]struct {
+		late *move
+		want bool
+	}{
+		"the same move":       {&move{ns: "t.c", from: "b", to: "a", min: "k10", max: "k20"}, true},
+		"to another shard":    {&move{ns: "t.c", from: "b", to: "d", min: "k10", max: "k20"}, true},
+		"a part of it":        {&move{ns: "t.c", from: "b", to: "d", min: "k10", max: "k12"}, true},
+		"not the lowest key":  {&move{ns: "t.c", from: "b", to: "d", min: "k12", max: "k20"}, false},
+		"the range before it": {&move{ns: "t.c", from: "b", to: "d", min: "k0", max: "k10"}, false},
+		"another collection":  {&move{ns: "t.d", from: "b", to: "a", min: "k10", max: "k20"}, false},
+		"from another shard":  {&move{ns: "t.c", from: "c", to: "a", min: "k10", max: "k20"}, false},
+	} {
+		o := &Oracle{
+			moves: map[string]*move{"m1": c.late, "m2": mine}, unfenced: []unfencedCommit{{id: "m1"}},
+		}
+		if got := o.committedFor(mine); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if (&Oracle{}).committedFor(mine) {
+		t.Error("committed without a late commit")
+	}
+}
