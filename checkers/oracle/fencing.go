@@ -226,10 +226,11 @@ type unfencedCommit struct {
 	damage verdict.Damage
 }
 
-// noteUnfenced looks at a change of the catalog at the moment it is written: the member that
-// leads the donor then, and has read the catalog before, does not know of it. Nor does the shard
-// to which the database has moved meanwhile, when an older movePrimary of 4.2 commits once more
-// (protocol 15).
+// noteUnfenced looks at a change of the catalog at the moment it is written: the member that leads
+// the donor then, and has read the catalog before, does not know of it. Nor, whether or not one
+// leads now, does one that has ended the migration without a commit and has served since. Nor does
+// the shard to which the database has moved meanwhile, when an older movePrimary of 4.2 commits
+// once more (protocol 15).
 func (o *Oracle) noteUnfenced(e *trace.Event) {
 	id := e.Migration()
 	if p := o.primaries[id]; p != nil {
@@ -248,7 +249,7 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 	}
 	commit := *e
 	m.commit = &commit
-	if !o.holdsSection(m.from, id, m.term) {
+	if m.aborted || !o.holdsSection(m.from, id, m.term) {
 		o.noteDamage(e, m.min, m.max)
 	}
 }

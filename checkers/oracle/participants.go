@@ -57,6 +57,8 @@ type move struct {
 	// it that waits for the decision, those in cleaned have removed theirs.
 	arrived, reported bool
 	swept             bool
+	// aborted says that a donor's primary has ended it without a commit, and let writes pass again.
+	aborted           bool
 	ended             uint64
 	promised, cleaned []string
 	// completed says that the donor which began it has also completed it after the commit.
@@ -133,9 +135,10 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.elections[e.Shard] = e.Step
 		o.noteLost(e)
 	case trace.MigrationEnded:
-		o.move(e.Migration()).reported = true
+		m := o.move(e.Migration())
+		m.reported, m.aborted = true, m.aborted || e.Decision() == trace.Aborted
 		// Without a decision on record, as in 4.2, nobody was fenced.
-		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {
+		if m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {
 			m.ended = e.Step
 		}
 	case trace.Fault:

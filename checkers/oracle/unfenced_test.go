@@ -19,6 +19,11 @@ func TestUnfencedCommits(t *testing.T) {
 		"the donor has given up": {
 			strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1), true,
 		},
+		"the donor has given up, and is down": {
+			strings.Replace(moved, "table 1 2",
+				"release a.0 m1\nend a.0 m1 aborted\ndown a.0\ntable 1 2", 1),
+			true,
+		},
 		"the donor's successor leads": {
 			strings.Replace(moved, "table 1 2", "elected a.1 2 1 1:1\ntable 1 2", 1), true,
 		},
