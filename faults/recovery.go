@@ -8,7 +8,8 @@ import (
 // ofRecoveries are the kinds that make a recovery begin again, or go on beside another one.
 var ofRecoveries = map[string]bool{
 	"crash": true, "power-loss": true, "crash-loop": true, "donor-failover": true,
-	"stepdown": true, "pause": true, "isolated-primary": true, "unreplicated": true,
+	"stepdown": true, "pause": true, "isolated-primary": true, "superseded": true,
+	"unreplicated": true,
 }
 
 // AtRecovery aims a planned fault at a recovery that an earlier one has made necessary; those that

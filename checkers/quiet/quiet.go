@@ -58,12 +58,14 @@ var atOnce = []string{"error", "kill-operation", "kill-waiting", "stepdown"}
 var ofReplication = []string{
 	"duplicate", "isolated-primary", "lossy-link", "lost-reply", "lost-request",
 	"partial-partition", "partition", "slow-disk", "slow-link",
+	"superseded",
 }
 
 // ofNodes are the kinds that disturb the set of the node at which they are aimed, and no other.
 var ofNodes = []string{
 	"clock-drift", "clock-jump", "crash", "crash-loop", "error", "isolated-primary",
-	"kill-operation", "kill-waiting", "partition", "pause", "slow-disk", "unreplicated",
+	"kill-operation", "kill-waiting", "partition", "pause", "slow-disk",
+	"superseded", "unreplicated",
 }
 
 // Observe takes the next event.
