@@ -13,13 +13,18 @@ import (
 // run.
 var reserve []byte
 
-const reserveSize = 24 << 20
+// A large reserve and little room for each byte that is alive: garbage may take 16 MB, and a world
+// of many migrations, which keeps tens of megabytes alive, is not given as much again for it.
+const (
+	reserveSize    = 80 << 20
+	roomForReserve = 20 // percent
+)
 
-// collectSeldom has the collector run when as much as the reserve and what is alive has been
+// collectSeldom has the collector run when a fifth of the reserve and of what is alive has been
 // allocated, unless the user of the process has said when.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100)
+		debug.SetGCPercent(roomForReserve)
 		reserve = make([]byte, reserveSize)
 	}
 }
