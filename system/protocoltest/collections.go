@@ -47,7 +47,7 @@ func (r *Rig) rename(l Line) error {
 	}
 	r.wrote = map[int64]string{}
 	return r.onCollection("rename", func(c *client.Client, t env.Task) client.Answer {
-		return c.RenameCollection(t, Sharded, to, over)
+		return c.RenameCollection(t, l.Arg("from", Sharded), to, over)
 	})
 }
 

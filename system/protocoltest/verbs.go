@@ -111,8 +111,9 @@ func (r *Rig) migrationRequests() Verbs {
 func (r *Rig) collectionRequests() Verbs {
 	return Verbs{
 		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers
-		// [over]: it has that name from then on, in the place of another. With in=test.plain, that
-		// unsharded one is dropped, renamed or gets the index.
+		// [over]: it has that name from then on, in the place of another, and with from=test.papers
+		// the one that has that name now. With in=test.plain, that unsharded one is dropped, renamed
+		// or gets the index.
 		"drop": r.drop, "create": r.create, "rename": r.rename,
 		// index f [hashed]: makes one on the field; unindex f: drops it; indexes: what each shard has.
 		"index": r.createIndex, "unindex": r.dropIndex, "indexes": r.showIndexes,

@@ -160,19 +160,16 @@ func (r *Service) awaitTime(t env.Task, w *rangeSweep) error {
 	return err
 }
 
-// sweepAll deletes batch by batch, after a word to the secondaries.
+// sweepAll deletes what there is, under the name that the collection has then, and begins again when
+// it was renamed meanwhile.
 func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
-	if err := t.Point(failpoint.RangeWarn, env.Note{ID: w.Migration}); err != nil {
-		return err
-	}
-	if _, err := r.member.Write(t, warningOp(w.Task)); err != nil {
-		return err
-	}
-	r.emit(w.Task, trace.DeletionProcessing)
-	if err := r.deleteBatches(
-		t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) },
-	); err != nil {
-		return err
+	for again := true; again; again = r.unknown(w) {
+		if err := r.know(t, w); err != nil {
+			return err
+		}
+		if err := r.sweepNamed(t, w); err != nil {
+			return err
+		}
 	}
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
@@ -181,9 +178,44 @@ func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	return nil
 }
 
-// nextSwept returns the deletions of a batch; none when the range is not to be swept any more.
-// Check and write are one step.
+// unknown reports whether the shard does not know what it owns of the collection, which was renamed:
+// its metadata goes by the name.
+func (r *Service) unknown(w *rangeSweep) bool {
+	return !r.replaced(w.Task) && r.shard.Collection(w.NS).Metadata() == nil
+}
+
+// know has the shard learn what it owns of a collection that was renamed.
+func (r *Service) know(t env.Task, w *rangeSweep) error {
+	if !r.unknown(w) {
+		return nil
+	}
+	if err := r.shard.Collection(w.NS).Refresh(t); err != nil || !r.unknown(w) {
+		return err
+	}
+	return errcode.New(errcode.ConflictingOperationInProgress,
+		"the placement of %s is not known, it was renamed", w.NS)
+}
+
+// sweepNamed deletes batch by batch, after a word to the secondaries.
+func (r *Service) sweepNamed(t env.Task, w *rangeSweep) error {
+	if err := t.Point(failpoint.RangeWarn, env.Note{ID: w.Migration}); err != nil {
+		return err
+	}
+	if _, err := r.member.Write(t, warningOp(w.Task)); err != nil {
+		return err
+	}
+	r.emit(w.Task, trace.DeletionProcessing)
+	return r.deleteBatches(
+		t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) },
+	)
+}
+
+// nextSwept returns the deletions of a batch; none when the range is not to be swept any more, or
+// not under this name. Check and write are one step.
 func (r *Service) nextSwept(w *rangeSweep) ([]oplog.Op, int) {
+	if r.unknown(w) {
+		return nil, 0
+	}
 	if r.replaced(w.Task) || r.claimed(w) {
 		r.node.Sometimes("a sweep is abandoned")
 		return nil, 0

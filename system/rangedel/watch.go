@@ -18,6 +18,9 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 		if op.NS == shard.VersionNS && !leading {
 			r.informReaders(op)
 		}
+		if op.Kind == oplog.Rename {
+			r.renameSweeps(op.NS, op.ID)
+		}
 		if op.NS == Namespace {
 			r.changed.Broadcast()
 			switch {
@@ -28,6 +31,15 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 				ns, lost := placeOf(op.Doc)
 				r.loseRange(ns, textOf(op.Doc, "collectionUuid"), lost)
 			}
+		}
+	}
+}
+
+// renameSweeps has the sweeps of a collection follow it to its new name, as the tasks on record do.
+func (r *Service) renameSweeps(from, to string) {
+	for _, w := range r.sweeps {
+		if w.NS == from && r.has(to, w.UUID) {
+			w.NS = to
 		}
 	}
 }
