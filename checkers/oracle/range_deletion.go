@@ -227,18 +227,20 @@ func (o *Oracle) MayForget(ns, shard, key string) bool {
 	for _, id := range slices.Sorted(maps.Keys(o.moves)) {
 		m := o.moves[id]
 		same := m.ns == ns || m.life != 0 && m.life == o.lives[ns] // it may have been renamed
-		if same && m.min <= key && key < m.max && o.forgets(m, shard) {
+		if same && m.min <= key && key < m.max && o.forgets(m, ns, shard) {
 			return true
 		}
 	}
 	return false
 }
 
-func (o *Oracle) forgets(m *move, shard string) bool {
+// forgets: a name is also given up by a rename, which ends no deletion.
+func (o *Oracle) forgets(m *move, ns, shard string) bool {
+	lives := m.life != 0 && m.life == o.lives[ns] && o.world.Latest(ns) != nil
 	switch {
 	case m.began == 0:
 		return false
-	case o.drops[m.ns] > m.began:
+	case o.drops[m.ns] > m.began && !lives:
 		return true
 	case shard == m.from:
 		return o.elections[shard] > m.began || !m.reported ||
