@@ -110,31 +110,34 @@ var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
 	Promise: "A server answers other servers and operators only by what a majority of its replica " +
 		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
-		"when the request arrived. A shard's new primary serves nobody, and no new primary has " +
-		"others do anything, until a majority has the first entry of its term; and no primary " +
-		"requests the next step of an operation before a majority has its record of that " +
-		"operation. A config server's member answers by its log, and as of the time that was asked for.",
+		"when the request arrived, and a majority has answered it since. A shard's new primary " +
+		"serves nobody, and no new primary has others do anything, until a majority has the first " +
+		"entry of its term; and no primary requests the next step of an operation before a " +
+		"majority has its record of that operation. A config server's member answers by its log, " +
+		"and as of the time that was asked for.",
 	Signatures: verdict.Meanings{
-		answeredEarly:   "a server answered what no majority of its set has",
-		answeredDeposed: "a deposed primary answered by what it knew",
-		servedEarly:     "a new primary served users before it knew what lasts",
-		askedEarly:      "a new primary acted on what may yet be undone",
-		askedUnkept:     "a primary had others act on what may yet be undone",
-		knowsLess:       "a primary used an older config time than its shard has stored",
-		otherTable:      "a config server answered with something else than its log has",
+		answeredEarly:    "a server answered what no majority of its set has",
+		answeredDeposed:  "a deposed primary answered by what it knew",
+		answeredUnproven: "a primary answered without proof that it led",
+		servedEarly:      "a new primary served users before it knew what lasts",
+		askedEarly:       "a new primary acted on what may yet be undone",
+		askedUnkept:      "a primary had others act on what may yet be undone",
+		knowsLess:        "a primary used an older config time than its shard has stored",
+		otherTable:       "a config server answered with something else than its log has",
 	},
 }
 
 var _ = declare(89, lastingRule, func(*Oracle) hooks { return hooks{} })
 
 const (
-	answeredEarly   verdict.Signature = "answered-before-majority"
-	answeredDeposed verdict.Signature = "answered-when-deposed"
-	servedEarly     verdict.Signature = "served-before-majority"
-	askedEarly      verdict.Signature = "asked-before-majority"
-	askedUnkept     verdict.Signature = "asked-before-it-was-kept"
-	knowsLess       verdict.Signature = "config-time-forgotten"
-	otherTable      verdict.Signature = "answered-another-catalog"
+	answeredEarly    verdict.Signature = "answered-before-majority"
+	answeredDeposed  verdict.Signature = "answered-when-deposed"
+	answeredUnproven verdict.Signature = "answered-without-proof"
+	servedEarly      verdict.Signature = "served-before-majority"
+	askedEarly       verdict.Signature = "asked-before-majority"
+	askedUnkept      verdict.Signature = "asked-before-it-was-kept"
+	knowsLess        verdict.Signature = "config-time-forgotten"
+	otherTable       verdict.Signature = "answered-another-catalog"
 )
 
 // Kept reports what no majority of a set has at the moment at which its member answers, about a
@@ -170,6 +173,17 @@ func (o *Oracle) AnsweredDeposed(node, about, ns string, term uint64, newest str
 		Because: []string{
 			"a majority of its set was in a later term before the request arrived" + newest,
 		},
+	}, o.step)
+}
+
+// AnsweredUnproven reports an answer of a primary whose set had not answered it since the request
+// arrived: another one may have led for as long.
+func (o *Oracle) AnsweredUnproven(node, about, ns string, term uint64) {
+	o.report(lastingRule, verdict.Violation{
+		Signature: answeredUnproven, NS: ns,
+		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
+		Because: []string{"since the request arrived, no majority of its set has answered it in that " +
+			"term"},
 	}, o.step)
 }
 

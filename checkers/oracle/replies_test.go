@@ -24,6 +24,10 @@ func TestSeenFromOutside(t *testing.T) {
 			func(o *Oracle) { o.AnsweredDeposed("a.0", "AdvanceTxn", "", 1, "") },
 			lastingRule, answeredDeposed,
 		},
+		"a primary answers by what it was": {
+			func(o *Oracle) { o.AnsweredUnproven("a.0", "AdvanceTxn", "", 1) },
+			lastingRule, answeredUnproven,
+		},
 		"a new primary asks too early": {
 			func(o *Oracle) { o.AskedEarly("a.0", "RecvChunkStart", "test.docs", 2) },
 			lastingRule, askedEarly,

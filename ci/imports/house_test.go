@@ -70,7 +70,8 @@ func TestTestingStaysOut(t *testing.T) {
 var floors = [][]string{
 	{
 		"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity",
-		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/merges",
+		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/leading",
+		"shardstore/merges",
 		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
 		"shardstore/scans",
 		"attack", "live/proxy",

@@ -44,8 +44,8 @@ func (p *Profile) kinds() []*faults.Kind {
 var deepKinds = []string{
 	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "crash-loop",
 	"duplicate", "hold", "lost-request", "lost-reply", "stale-request", "stale-task",
-	"slow-disk", "pause", "partial-partition", "isolated-primary", "superseded", "unreplicated", "halves",
-	"slow-link",
+	"slow-disk", "pause", "partial-partition", "isolated-primary", "superseded", "unreplicated",
+	"halves", "slow-link",
 }
 
 func denseSize() size {

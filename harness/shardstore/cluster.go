@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
+	"github.com/shardproof/shardproof/harness/shardstore/leading"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
@@ -57,6 +58,7 @@ type cluster struct {
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
 	disks        *disks.Disks
+	leading      *leading.Record
 	merges       *merges.Watch
 	// primaries are those that routers go by.
 	primaries preference.Primaries
@@ -106,6 +108,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		firstSeen:    map[string]firstSeen{},
 		balanceViews: map[string]balanceView{},
 		disks:        disks.New(setup.World.Durable),
+		leading:      leading.New(),
 		merges:       merges.New(),
 		scans:        scans.New(),
 		omissions:    omissions.New(),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/harness/shardstore/held"
+	"github.com/shardproof/shardproof/harness/shardstore/leading"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/scans"
 	"github.com/shardproof/shardproof/system/changestream"
@@ -160,7 +161,8 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	if find, is := asked.Body.(*command.Find); is && m != nil {
 		x.Mark.Applied = scans.Oldest(m, find.Concern)
 	}
-	if m != nil && (lasting || provesToLead(asked.Body)) && m.Leading() &&
+	c.leading.Arrived(x, asked.Body, c.world.Now())
+	if m != nil && (lasting || leading.ByUsers(asked.Body)) && m.Leading() &&
 		c.deposed(m.Name(), m.Term()) {
 		x.Mark.Deposed = m.Term()
 	}
@@ -213,7 +215,7 @@ func (c *cluster) lastingAnswer(x *env.Exchange, request *rpc.Envelope) {
 }
 
 // deposedAnswer has the oracle judge an answer of a member that had been deposed when the request
-// arrived, and should have found out before it answered.
+// arrived, and should have found out before it answered; and one without proof that it was not.
 func (c *cluster) deposedAnswer(x *env.Exchange, asked, said env.Message) {
 	m := c.Member(x.To)
 	if w, writes := said.(*command.Written); writes && w.ConcernError != "" {
@@ -223,24 +225,12 @@ func (c *cluster) deposedAnswer(x *env.Exchange, asked, said env.Message) {
 		c.oracle.AnsweredDeposed(string(x.To), nameOf(asked), subject(asked), x.Mark.Deposed,
 			c.newest(m.Name()))
 	}
-}
-
-// provesToLead reports whether a user's request is answered by those only who have proved that they
-// led at some moment of it.
-func provesToLead(asked env.Message) bool {
-	switch req := asked.(type) {
-	case *command.Find:
-		return req.Concern == command.Linearizable
-	case *command.Insert:
-		return req.Concern.Majority
-	case *command.Update:
-		return req.Concern.Majority
-	case *command.Delete:
-		return req.Concern.Majority
-	case *command.FindAndModify:
-		return req.Concern.Majority
+	proves := lasts(asked) || leading.ByUsers(asked) ||
+		leading.ByServers(asked, protocolOf(c.scenario).CoordinatesMigrations())
+	if proves && m != nil && m.Leading() &&
+		c.leading.Lacks(x, asked, m.Term(), c.Members(m.Name())) {
+		c.oracle.AnsweredUnproven(string(x.To), nameOf(asked), subject(asked), m.Term())
 	}
-	return false
 }
 
 // reshapes reports whether a request changes chunks without their documents. A shard that was

@@ -78,28 +78,6 @@ func TestGroundsOfRefusals(t *testing.T) {
 	}
 }
 
-// TestProvesToLead: only who must have led at some moment of a request is judged for a term that was
-// over when it came.
-func TestProvesToLead(t *testing.T) {
-	for _, c := range []struct {
-		asked env.Message
-		want  bool
-	}{
-		{&command.Find{Concern: command.Linearizable}, true},
-		{&command.Find{}, false},
-		{&command.GetMore{}, false},
-		{&command.Insert{Concern: command.Majority}, true},
-		{&command.Update{Concern: command.Majority}, true},
-		{&command.Delete{Concern: command.Majority}, true},
-		{&command.FindAndModify{Concern: command.Majority}, true},
-		{&command.FindAndModify{Concern: command.WriteConcern{W: 2}}, false},
-	} {
-		if got := provesToLead(c.asked); got != c.want {
-			t.Errorf("%#v: %v", c.asked, got)
-		}
-	}
-}
-
 // TestRefusedByTable: what a router has read since the request came, of the collection or of its
 // database, is what a refusal may rest on.
 func TestRefusedByTable(t *testing.T) {

@@ -173,6 +173,7 @@ func (c *cluster) Overheard(from env.NodeID, message env.Message) {
 	if !ok || m == nil {
 		return
 	}
+	c.leading.Sent(from, r, c.world.Now())
 	if lacking := c.disks.Acknowledged(from, m, r); lacking != "" {
 		c.oracle.AcknowledgedUnkept(string(from), lacking)
 	}

@@ -160,8 +160,8 @@ func (r *Service) awaitTime(t env.Task, w *rangeSweep) error {
 	return err
 }
 
-// sweepAll deletes what there is, under the name that the collection has then, and begins again when
-// it was renamed meanwhile.
+// sweepAll deletes what there is, under the name that the collection has then, and begins again
+// when it was renamed meanwhile.
 func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	for again := true; again; again = r.unknown(w) {
 		if err := r.know(t, w); err != nil {
@@ -178,8 +178,8 @@ func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	return nil
 }
 
-// unknown reports whether the shard does not know what it owns of the collection, which was renamed:
-// its metadata goes by the name.
+// unknown reports whether the shard does not know what it owns of the collection, which was
+// renamed: its metadata goes by the name.
 func (r *Service) unknown(w *rangeSweep) bool {
 	return !r.replaced(w.Task) && r.shard.Collection(w.NS).Metadata() == nil
 }

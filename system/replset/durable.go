@@ -73,6 +73,11 @@ func (r *Raft) Acknowledges() bool {
 	return !r.Reject && (r.Type == pb.MsgAppResp || r.Type == pb.MsgVoteResp)
 }
 
+// AnswersLeader reports whether a member answers who leads it.
+func (r *Raft) AnswersLeader() bool {
+	return r.Type == pb.MsgAppResp || r.Type == pb.MsgHeartbeatResp
+}
+
 // Unkept says what a message of the member promises that its disk does not keep: an entry that it
 // acknowledges, or a vote; "" when there is nothing.
 func (m *Member) Unkept(r *Raft, d *Durable) string {

@@ -1,0 +1,106 @@
+// Package leading knows which answers need proof that their server led, and whether it had any.
+//
+// A primary that has been replaced and does not know it has everything that it had before, and
+// nothing that its successor has done. It finds out by asking the others of its set, so an answer
+// that has to be right needs an answer of a majority to the primary that was not on its way already
+// when the request came: an older one says nothing about the time since.
+//
+// Promise: what others have sent is heard on the network, and no primary is asked what it knows. An
+// answer without proof is told whether or not another primary led at the time.
+//
+// Refusal: it does not say that proof was sufficient. What others have sent for something else,
+// such as the acknowledgement of an entry, counts as well.
+package leading
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/replset"
+)
+
+// Record is when members of replica sets last answered who led them.
+type Record struct {
+	backed map[backer]env.Time
+	// asked is when a recipient was first asked to commit.
+	asked map[commit]env.Time
+}
+
+type backer struct {
+	member env.NodeID
+	term   uint64
+}
+
+type commit struct {
+	member  env.NodeID
+	session string
+}
+
+// New returns the record of a cluster that has not sent anything.
+func New() *Record {
+	return &Record{map[backer]env.Time{}, map[commit]env.Time{}}
+}
+
+// Sent notes a message of a member.
+func (r *Record) Sent(member env.NodeID, m *replset.Raft, now env.Time) {
+	if m.AnswersLeader() {
+		r.backed[backer{member, m.Term}] = now
+	}
+}
+
+// Arrived notes a request.
+func (r *Record) Arrived(x *env.Exchange, asked env.Message, now env.Time) {
+	if req, commits := asked.(*command.RecvChunkCommit); commits {
+		if c := (commit{x.To, req.Session}); r.asked[c] == 0 {
+			r.asked[c] = now
+		}
+	}
+}
+
+// Lacks reports whether fewer members than make a majority with the leader have answered it, in
+// that term, since the request arrived. A recipient that has proved itself for a commit answers a
+// repetition by that.
+func (r *Record) Lacks(x *env.Exchange, asked env.Message, term uint64, set []env.NodeID) bool {
+	since, backed := x.Began, 1
+	if req, commits := asked.(*command.RecvChunkCommit); commits {
+		since = r.asked[commit{x.To, req.Session}]
+	}
+	for _, id := range set {
+		if at, answered := r.backed[backer{id, term}]; id != x.To && answered && at > since {
+			backed++
+		}
+	}
+	return backed <= len(set)/2
+}
+
+// ByUsers reports whether a user's request is answered by those only who have proved that they led
+// at some moment of it.
+func ByUsers(asked env.Message) bool {
+	switch req := asked.(type) {
+	case *command.Find:
+		return req.Concern == command.Linearizable
+	case *command.Insert:
+		return req.Concern.Majority
+	case *command.Update:
+		return req.Concern.Majority
+	case *command.Delete:
+		return req.Concern.Majority
+	case *command.FindAndModify:
+		return req.Concern.Majority
+	}
+	return false
+}
+
+// ByServers reports whether a request of another server is such a one, although its answer rests on
+// more than the log. In 4.2, which has no sessions that a donor's successor ends, a recipient that
+// begins asks its donor for the collection's options, and so whether it still leads; and what a
+// recipient has received is known to its primary alone, where 8.0 has a record of it.
+func ByServers(asked env.Message, coordinates bool) bool {
+	switch asked.(type) {
+	case *command.CreateUnsharded, *command.DropUnsharded, *command.IndexUnsharded,
+		*command.RenameUnsharded, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:
+		return true
+	case *command.CollectionOptions, *command.RecvChunkCommit:
+		return !coordinates
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package leading_test
+
+import (
+	"testing"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/harness/shardstore/leading"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/replset"
+)
+
+var set = []env.NodeID{"a.0", "a.1", "a.2"}
+
+// TestLacks: proof is an answer of one more than half of the set, in the leader's own term, that was
+// sent after the request had arrived.
+func TestLacks(t *testing.T) {
+	type sent struct {
+		by   env.NodeID
+		kind pb.MessageType
+		term uint64
+		at   env.Time
+	}
+	for name, c := range map[string]struct {
+		sent  []sent
+		lacks bool
+	}{
+		"nobody":           {nil, true},
+		"one other":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 11}}, false},
+		"an entry":         {[]sent{{"a.2", pb.MsgAppResp, 3, 11}}, false},
+		"before it":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 9}}, true},
+		"at its arrival":   {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 10}}, true},
+		"a later term":     {[]sent{{"a.1", pb.MsgHeartbeatResp, 4, 11}}, true},
+		"no answer":        {[]sent{{"a.1", pb.MsgVote, 3, 11}}, true},
+		"the leader alone": {[]sent{{"a.0", pb.MsgAppResp, 3, 11}}, true},
+		"a term that is over since": {[]sent{
+			{"a.1", pb.MsgAppResp, 3, 11}, {"a.1", pb.MsgAppResp, 4, 12}}, false},
+	} {
+		r := leading.New()
+		for _, s := range c.sent {
+			r.Sent(s.by, &replset.Raft{Type: s.kind, Term: s.term}, s.at)
+		}
+		x := &env.Exchange{To: "a.0", Began: 10}
+		if got := r.Lacks(x, &command.Find{}, 3, set); got != c.lacks {
+			t.Errorf("%s: lacks proof %v", name, got)
+		}
+	}
+	if leading.New().Lacks(&env.Exchange{To: "a.0"}, &command.Find{}, 3, set[:1]) {
+		t.Error("who is alone in its set needs nobody")
+	}
+}
+
+// TestLacksForCommit: what has proved the first request to commit is proof for its repetition.
+func TestLacksForCommit(t *testing.T) {
+	r, asked := leading.New(), &command.RecvChunkCommit{Session: "s"}
+	first, again := &env.Exchange{To: "a.0", Began: 5}, &env.Exchange{To: "a.0", Began: 10}
+	r.Arrived(first, asked, 5)
+	if !r.Lacks(first, asked, 3, set) {
+		t.Error("nobody has answered yet")
+	}
+	r.Sent("a.1", &replset.Raft{Type: pb.MsgAppResp, Term: 3}, 7)
+	r.Arrived(again, asked, 10)
+	if r.Lacks(again, asked, 3, set) {
+		t.Error("the repetition is answered by the proof for the first")
+	}
+	other := &command.RecvChunkCommit{Session: "t"}
+	r.Arrived(again, other, 10)
+	if !r.Lacks(again, other, 3, set) {
+		t.Error("another session is another commit")
+	}
+}
+
+// TestByUsers: who reads or writes with a lesser concern takes what it gets.
+func TestByUsers(t *testing.T) {
+	for _, c := range []struct {
+		asked env.Message
+		want  bool
+	}{
+		{&command.Find{Concern: command.Linearizable}, true},
+		{&command.Find{}, false},
+		{&command.GetMore{}, false},
+		{&command.Insert{Concern: command.Majority}, true},
+		{&command.Update{Concern: command.Majority}, true},
+		{&command.Delete{Concern: command.Majority}, true},
+		{&command.FindAndModify{Concern: command.Majority}, true},
+		{&command.FindAndModify{Concern: command.WriteConcern{W: 2}}, false},
+	} {
+		if got := leading.ByUsers(c.asked); got != c.want {
+			t.Errorf("%#v: %v", c.asked, got)
+		}
+	}
+}
+
+// TestByServers: what 8.0 has on record or ends with a session, only the primary of 4.2 knows.
+func TestByServers(t *testing.T) {
+	if !leading.ByServers(&command.CollectionOptions{}, false) ||
+		leading.ByServers(&command.CollectionOptions{}, true) ||
+		leading.ByServers(&command.MigrateClone{}, false) ||
+		!leading.ByServers(&command.RecvChunkCommit{}, false) ||
+		leading.ByServers(&command.RecvChunkCommit{}, true) ||
+		!leading.ByServers(&command.ShardsvrMoveRange{}, true) {
+		t.Error("the wrong requests need proof")
+	}
+}
