@@ -226,7 +226,7 @@ func (c *cluster) deposedAnswer(x *env.Exchange, asked, said env.Message) {
 			c.newest(m.Name()))
 	}
 	proves := lasts(asked) || leading.ByUsers(asked) ||
-		leading.ByServers(asked, protocolOf(c.scenario).CoordinatesMigrations())
+		leading.ByServers(x.To, asked, protocolOf(c.scenario).CoordinatesMigrations())
 	if proves && m != nil && m.Leading() &&
 		c.leading.Lacks(x, asked, m.Term(), c.Members(m.Name())) {
 		c.oracle.AnsweredUnproven(string(x.To), nameOf(asked), subject(asked), m.Term())

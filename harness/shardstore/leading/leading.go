@@ -13,6 +13,8 @@
 package leading
 
 import (
+	"strings"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/replset"
@@ -93,12 +95,15 @@ func ByUsers(asked env.Message) bool {
 // ByServers reports whether a request of another server is such a one, although its answer rests on
 // more than the log. In 4.2, which has no sessions that a donor's successor ends, a recipient that
 // begins asks its donor for the collection's options, and so whether it still leads; and what a
-// recipient has received is known to its primary alone, where 8.0 has a record of it.
-func ByServers(asked env.Message, coordinates bool) bool {
-	switch asked.(type) {
+// recipient has received is known to its primary alone, where 8.0 has a record of it. A shard that
+// is to move a database to itself does nothing.
+func ByServers(to env.NodeID, asked env.Message, coordinates bool) bool {
+	switch req := asked.(type) {
 	case *command.CreateUnsharded, *command.DropUnsharded, *command.IndexUnsharded,
-		*command.RenameUnsharded, *command.ShardsvrMovePrimary, *command.ShardsvrMoveRange:
+		*command.RenameUnsharded, *command.ShardsvrMoveRange:
 		return true
+	case *command.ShardsvrMovePrimary:
+		return !strings.HasPrefix(string(to), req.To+".")
 	case *command.CollectionOptions, *command.RecvChunkCommit:
 		return !coordinates
 	}

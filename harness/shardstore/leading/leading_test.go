@@ -94,12 +94,14 @@ func TestByUsers(t *testing.T) {
 
 // TestByServers: what 8.0 has on record or ends with a session, only the primary of 4.2 knows.
 func TestByServers(t *testing.T) {
-	if !leading.ByServers(&command.CollectionOptions{}, false) ||
-		leading.ByServers(&command.CollectionOptions{}, true) ||
-		leading.ByServers(&command.MigrateClone{}, false) ||
-		!leading.ByServers(&command.RecvChunkCommit{}, false) ||
-		leading.ByServers(&command.RecvChunkCommit{}, true) ||
-		!leading.ByServers(&command.ShardsvrMoveRange{}, true) {
+	if !leading.ByServers("a.0", &command.CollectionOptions{}, false) ||
+		leading.ByServers("a.0", &command.CollectionOptions{}, true) ||
+		leading.ByServers("a.0", &command.MigrateClone{}, false) ||
+		!leading.ByServers("a.0", &command.RecvChunkCommit{}, false) ||
+		leading.ByServers("a.0", &command.RecvChunkCommit{}, true) ||
+		!leading.ByServers("a.0", &command.ShardsvrMoveRange{}, true) ||
+		!leading.ByServers("a.0", &command.ShardsvrMovePrimary{To: "b"}, true) ||
+		leading.ByServers("a.0", &command.ShardsvrMovePrimary{To: "a"}, true) {
 		t.Error("the wrong requests need proof")
 	}
 }
