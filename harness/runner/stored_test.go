@@ -65,7 +65,6 @@ var weaknesses = map[string][]string{
 	"older-late-commit-of-two":              {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-orphans-leaked":                  {verdict.LeakedOrphans.Name},
 	"stream-after-an-unfenced-commit":       {verdict.UnfencedCommit.Name},
-	"swept-under-its-old-name":              {verdict.LeakedOrphans.Name},
 }
 
 // TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of
