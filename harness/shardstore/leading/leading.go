@@ -96,11 +96,12 @@ func ByUsers(asked env.Message) bool {
 // more than the log. In 4.2, which has no sessions that a donor's successor ends, a recipient that
 // begins asks its donor for the collection's options, and so whether it still leads; and what a
 // recipient has received is known to its primary alone, where 8.0 has a record of it. A shard that
-// is to move a database to itself does nothing.
+// is to move a database to itself does nothing; and a donor may answer by the migration that it has
+// joined, which was proved when it was committed.
 func ByServers(to env.NodeID, asked env.Message, coordinates bool) bool {
 	switch req := asked.(type) {
 	case *command.CreateUnsharded, *command.DropUnsharded, *command.IndexUnsharded,
-		*command.RenameUnsharded, *command.ShardsvrMoveRange:
+		*command.RenameUnsharded:
 		return true
 	case *command.ShardsvrMovePrimary:
 		return !strings.HasPrefix(string(to), req.To+".")
