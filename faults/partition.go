@@ -69,11 +69,7 @@ var _ = declare(135, Kind{
 			rest := without(c.driver.roles.resolve(setOf(id)+".*", c.driver.nodes), c.Target)
 			repairs = append(repairs, c.world.Partition([]env.NodeID{id}, rest, true))
 		}
-		return func() {
-			for _, r := range repairs {
-				r()
-			}
-		}
+		return all(repairs)
 	},
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{Target: d.one("primary", "config.primary", "config.primary",

@@ -27,6 +27,7 @@ var _ = declare(180, Kind{
 	},
 })
 
+// all is several repairs as one.
 func all(repairs []func()) func() {
 	return func() {
 		for _, repair := range repairs {
