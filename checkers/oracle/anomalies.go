@@ -21,8 +21,10 @@ type Twice struct {
 type execution struct {
 	at   *trace.Event
 	step uint64
-	// life is that of the collection, 0 for one that is not sharded.
-	life uint64
+	// life is that of the collection, 0 for one that is not sharded; identity is the one under which
+	// the shard had it.
+	life     uint64
+	identity string
 	// followed is the step at which the shard executed a later statement of the session, 0 before.
 	followed uint64
 }
@@ -30,10 +32,12 @@ type execution struct {
 // ExecutedTwice lists the statements whose history could not follow their documents. Either a drop
 // has separated them: the history stays with the shard that executed them, and the collection of
 // the same name was made on another; a majority of the config server had the drop before the second
-// execution. Or their client had given them up and gone on before a migration began to clone their
-// range, or a move of the primary of their database when the collection is not sharded: what a
-// shard keeps of a session, and hands over, is its newest statement (protocol 7, 15). In both a
-// majority of the first shard had the execution before the second.
+// execution, or, as it does not list unsharded collections, the second was in another collection
+// than the first, which was not sharded. Or their client had given them up and gone on before a
+// migration began to clone their range, or a move of the primary of their database when the
+// collection is not sharded: what a shard keeps of a session, and hands over, is its newest
+// statement (protocol 7, 15). In both a majority of the first shard had the execution before the
+// second.
 func (o *Oracle) ExecutedTwice() []Twice { return o.twice }
 
 // noteExecution follows executions of primaries for their clients.
@@ -43,15 +47,18 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	}
 	id := executionID(e.Session(), strconv.Itoa(e.Statement()), uint64(e.Txn()))
 	first, again := o.executions[id]
-	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key &&
-		(o.droppedSince(first) || o.movedWithout(first)) {
+	if again && first.at.Shard != e.Shard && first.at.NS == e.NS &&
+		(o.replaced(first, e) ||
+			first.at.Key == e.Key && (o.droppedSince(first) || o.movedWithout(first))) {
 		o.twice = append(o.twice, Twice{
 			NS: e.NS, Key: e.Key, Session: e.Session(), Txn: e.Txn(), Statement: e.Statement(),
 		})
 		return
 	}
 	kept := *e // events are used again
-	o.executions[id] = &execution{at: &kept, step: e.Step, life: o.shardedLife(e.NS)}
+	o.executions[id] = &execution{
+		at: &kept, step: e.Step, life: o.shardedLife(e.NS), identity: o.identity(e.Node, e.NS),
+	}
 	o.followStatement(e, o.executions[id])
 }
 
@@ -81,6 +88,15 @@ func (o *Oracle) followStatement(e *trace.Event, x *execution) {
 // droppedSince says whether its collection was dropped when a majority had the statement on record.
 func (o *Oracle) droppedSince(x *execution) bool {
 	return o.drops[x.at.NS] > x.step && o.world.Set(x.at.Shard).Remembers(x.at)
+}
+
+// replaced says whether an unsharded collection, in which a majority had the statement on record,
+// has given way to the one in which it is executed again. Collections keep their identity when they
+// move and when they are sharded, but not the shard key of the statement.
+func (o *Oracle) replaced(first *execution, again *trace.Event) bool {
+	now := o.identity(again.Node, again.NS)
+	return first.life == 0 && first.identity != "" && now != "" && now != first.identity &&
+		o.world.Set(first.at.Shard).Remembers(first.at)
 }
 
 // movedWithout says whether the key of a statement has left the shard that executed it with a

@@ -94,6 +94,43 @@ func TestExecutedTwice(t *testing.T) {
 	}
 }
 
+// No log of the config server tells that an unsharded collection was dropped: its identity does. The
+// collection that is made next may be sharded, by another key.
+func TestExecutedTwiceInTheNextCollection(t *testing.T) {
+	const (
+		plain = on + "plain execute a.0 1 4 c s 5 0\n"
+		kept  = "majority a.0 1 4\n"
+		again = "plain execute b.0 1 1 hash s 5 0\n"
+	)
+	for name, c := range map[string]struct {
+		before, after string
+		first, second string
+		twice         bool
+	}{
+		"in the next":               {plain + kept, again, "one", "another", true},
+		"in the same":               {plain + kept, again, "one", "one", false},
+		"in an unknown one":         {plain + kept, again, "one", "", false},
+		"of an unknown one":         {plain + kept, again, "", "another", false},
+		"no majority had the first": {plain, again, "one", "another", false},
+		"on the same shard": {
+			plain + kept, strings.ReplaceAll(again, "b.0 1 1", "a.0 1 5"), "one", "another", false,
+		},
+		"that was sharded before": {
+			opening + "execute a.0 1 4 c s 5 0\n" + kept, "execute b.0 1 1 c s 5 0\n",
+			"one", "another", false,
+		},
+	} {
+		s, has := script{o: New(nil)}, c.first
+		s.o.Identities(func(string, string) string { return has })
+		s.lines(t, c.before)
+		has = c.second
+		s.lines(t, c.after)
+		if got := len(s.o.ExecutedTwice()) > 0; got != c.twice {
+			t.Errorf("%s: executed twice %v", name, got)
+		}
+	}
+}
+
 // No stream delivers a write that a migration has copied before a majority of the donor had it, if
 // the migration commits and the donor's next primary lacks the write. One of a session is waited
 // for, one that was copied as a majority had it is delivered.
