@@ -18,14 +18,24 @@ func givesEntries(m env.Message) bool {
 var _ = declare(137, Kind{
 	Name: "unreplicated",
 	About: "once a primary passes a failpoint, its set still accepts it as primary and replicates " +
-		"none of its writes; when the fault ends it loses power, and what it reported before a " +
-		"majority had it is gone",
-	Aim:    AtPoint,
+		"none of its writes until the fault ends",
+	Aim: AtPoint,
+	Args: []Arg{
+		wordArg("ending", "power-loss: it loses power then, and what it reported before a majority "+
+			"had it is gone; late: a majority has it then", "power-loss", "late"),
+		numberArg("unanswered", "to how many of the next requests from outside of the set its "+
+			"answers are lost, so that they are sent again before a majority has what they did",
+			0, 1000, 0),
+	},
 	inject: injectUnreplicated,
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{
 			When: d.pass("site", d.writers("who")...),
 			For:  d.span("unreplicated"),
+			Args: []scenario.Setting{setting("ending", d.one("ending", "power-loss", "late"))},
+		}
+		if d.n("answers", 3) == 0 {
+			f.Args = append(f.Args, setting("unanswered", 1+d.n("unanswered", 3)))
 		}
 		if f.When.After = 0; f.When.Site == "" {
 			f.Target = d.primary("primary")
@@ -49,19 +59,33 @@ func (d *Draw) writers(question string) []failpoint.Role {
 	return []failpoint.Role{failpoint.Request}
 }
 
-// injectUnreplicated lets heartbeats pass, so that nobody takes the lead until the power is lost.
+// injectUnreplicated lets heartbeats pass, so that nobody takes the lead until the fault ends.
 func injectUnreplicated(c *Case) (repair func()) {
 	id, d := c.Hit.Node, c.driver
 	set := setOf(id)
 	if d.Leader(set) != id {
 		return nil
 	}
-	deliver := c.world.Disturb(Rule{
-		From: func(from env.NodeID) bool { return from == id },
+	is := func(node env.NodeID) bool { return node == id }
+	repairs := []func(){c.world.Disturb(Rule{
+		From: is,
 		To:   func(to env.NodeID) bool { return setOf(to) == set },
 		Body: givesEntries,
 		Lose: 100,
-	})
+	})}
+	if n := c.number("unanswered"); n > 0 {
+		repairs = append(repairs, c.world.Disturb(Rule{
+			From:      func(from env.NodeID) bool { return setOf(from) != set },
+			To:        is,
+			Requests:  true,
+			LoseReply: 100,
+			Limit:     n,
+		}))
+	}
+	deliver := all(repairs)
+	if c.text("ending") == "late" {
+		return deliver
+	}
 	return func() {
 		if !d.ended && c.world.Up(id) {
 			c.world.Crash(id)

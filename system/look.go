@@ -139,6 +139,15 @@ func (c *Cluster) Counters(id env.NodeID) *command.ShardingStatisticsReply {
 	return nil
 }
 
+// ConfigTime is the newest config time that a running member of a shard knows; 0 while it is down
+// or recovering.
+func (c *Cluster) ConfigTime(id env.NodeID) hlc.Timestamp {
+	if server := c.shards[id]; server != nil && c.Member(id) != nil {
+		return server.Clock().Now().Config
+	}
+	return 0
+}
+
 // Leaving reports whether a member goes by its shard's consent to leave the cluster.
 func (c *Cluster) Leaving(id env.NodeID) bool {
 	server := c.shards[id]

@@ -14,20 +14,65 @@ import (
 var decisionRule = verdict.Checker{
 	Name: "decision",
 	Promise: "A donor decides that a migration is committed if, and only if, the config server " +
-		"has committed it.",
+		"has committed it. One of 4.2 may miss a commit that is written after its request has " +
+		"come back, and no other.",
 	Signatures: verdict.Meanings{
 		decidedWrongly: "a donor decided otherwise than the config server",
+		gaveUpCommitted: "a donor of 4.2 took a migration for failed whose commit had been " +
+			"written when its request came back",
 	},
 }
 
 var _ = declare(70, decisionRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeDecision}
+	return hooks{event: o.judgeDecision, commit: o.judgeGivenUp}
 })
 
-// decidedWrongly is the signature of a decision that is not what the config server has.
-const decidedWrongly verdict.Signature = "decision-contradicts-config"
+const (
+	// decidedWrongly is the signature of a decision that is not what the config server has.
+	decidedWrongly verdict.Signature = "decision-contradicts-config"
+	// gaveUpCommitted is that of a donor of 4.2 that did not make sure: what it reads behind its own
+	// write shows every commit that was written before (protocol 4).
+	gaveUpCommitted verdict.Signature = "gave-up-a-commit"
+)
+
+// CommitReturned notes that the donor's request to commit came back, with an answer or without.
+func (o *Oracle) CommitReturned(migration string) { o.move(migration).returned = o.step }
+
+// judgeGivenUp judges a commit that a majority of the config server has.
+func (o *Oracle) judgeGivenUp(w *model.Write) {
+	if m := o.moves[w.Migration()]; m != nil && m.gaveUp != 0 {
+		o.givenUp(m, w.Step)
+	}
+}
+
+// giveUp notes that a donor of 4.2 has ended a migration for which it had asked for a commit.
+func (o *Oracle) giveUp(e *trace.Event) {
+	m := o.move(e.Migration())
+	if e.Kind != trace.MigrationEnded || e.Decision() != trace.Aborted || m.decided != 0 ||
+		o.world.Set(e.Shard).Leader != e.Node || m.askedIn != o.world.Set(e.Shard).Term {
+		return
+	}
+	if m.gaveUp = e.Step; m.committed != 0 {
+		o.givenUp(m, m.commit.Step)
+	}
+}
+
+// givenUp: no primary of the config server that lacks the commit has led since, or no majority
+// would have it.
+func (o *Oracle) givenUp(m *move, written uint64) {
+	if written > m.returned {
+		return
+	}
+	o.report(decisionRule, verdict.Violation{
+		Signature: gaveUpCommitted, NS: m.ns,
+		Broke: fmt.Sprintf("the donor of migration %s took it at step %d for failed", m.id, m.gaveUp),
+		Because: []string{fmt.Sprintf("the config server wrote the commit at step %d, and the "+
+			"donor's request came back at step %d", written, m.returned)},
+	}, written, m.returned, m.gaveUp)
+}
 
 func (o *Oracle) judgeDecision(e *trace.Event) {
+	o.giveUp(e)
 	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -50,24 +51,43 @@ type Wish struct {
 	// Asking is what else the request says, and Waits that it includes the deletion.
 	Asking string
 	Waits  bool
+	// end is how far chunks with the key of Find have reached since.
+	end string
 }
 
 // MovesRange is called when an operator has a range moved.
 func (o *Oracle) MovesRange(w Wish) {
 	o.splits.wished[w.NS] = append(o.splits.wished[w.NS], w.Min, w.Max)
 	o.awaited.delayed[w.Name] = !w.Waits
-	o.rounds.wishes[w.Name] = w
+	w.reach(o.world.Latest(w.NS))
+	o.rounds.wishes[w.Name] = &w
+}
+
+// reach notes how far the chunk with the key of Find reaches in a table.
+func (w *Wish) reach(table model.Table) {
+	if w.Find != "" {
+		w.end = max(w.end, table.ChunkOf(w.Find).Max)
+	}
+}
+
+// followWishes notes how the chunks change that operators have asked for.
+func (r *rounds) followWishes(ns string) {
+	//shardproof:allow map each for itself
+	for _, w := range r.wishes {
+		if w.NS == ns {
+			w.reach(r.world.Latest(ns))
+		}
+	}
 }
 
 // judgeWish judges that a donor was asked for what an operator has asked for: a part of the range,
-// if that is one of several chunks.
-func (r *rounds) judgeWish(e *trace.Event, w Wish) {
-	lo, hi := w.Min, w.Max
+// if that is one of several chunks. A chunk that was found by its key may have been cut since, and
+// the piece with the key have moved.
+func (r *rounds) judgeWish(e *trace.Event, w *Wish) {
+	within := w.Min <= e.Min && (w.Max == "" || e.Max != "" && e.Max <= w.Max)
 	if w.Find != "" {
-		lo, hi = e.Min, e.Max // which hold it
+		within = e.Min <= w.Find && w.Find < e.Max || w.Find < e.Min && e.Max <= w.end
 	}
-	within := lo <= e.Min && (hi == "" || e.Max != "" && e.Max <= hi) &&
-		(w.Find == "" || e.Min <= w.Find && w.Find < e.Max)
 	if within && e.NS == w.NS && e.Peer == w.To && e.Asking() == w.Asking {
 		return
 	}
@@ -82,7 +102,7 @@ func (r *rounds) judgeWish(e *trace.Event, w Wish) {
 }
 
 // wished is the range of a wish, for people.
-func (r *rounds) wished(w Wish) string {
+func (r *rounds) wished(w *Wish) string {
 	if w.Find != "" {
 		return "the chunk of " + r.show(w.Find)
 	}

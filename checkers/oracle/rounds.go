@@ -26,7 +26,7 @@ var policyRule = verdict.Checker{
 }
 
 var _ = declare(102, policyRule, func(o *Oracle) hooks {
-	o.rounds = &rounds{Oracle: o, chosen: map[string]chosen{}, wishes: map[string]Wish{}}
+	o.rounds = &rounds{Oracle: o, chosen: map[string]chosen{}, wishes: map[string]*Wish{}}
 	return hooks{event: o.rounds.judge}
 })
 
@@ -55,7 +55,7 @@ type rounds struct {
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen map[string]chosen
 	// wishes are the requests of operators.
-	wishes   map[string]Wish
+	wishes   map[string]*Wish
 	underWay []string
 	// queued are requests whose shards are taken, and that have not been asked for.
 	queued []queued
@@ -122,9 +122,12 @@ func (r *rounds) judge(e *trace.Event) {
 	if r.view == nil {
 		return
 	}
-	if e.Kind == trace.MoveAsked {
+	switch e.Kind {
+	case trace.MoveAsked:
 		r.judgeAsked(e)
 		return
+	case trace.CatalogWritten:
+		r.followWishes(e.NS)
 	}
 	if r.now != nil {
 		r.follow(e)

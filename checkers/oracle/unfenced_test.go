@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -150,6 +151,45 @@ func TestUnfencedUnread(t *testing.T) {
 		run("release a.0 m1\n")
 		if got := len(s.o.Unfenced()) > 0; got != c.unfenced {
 			t.Errorf("%s: unfenced %v", name, got)
+		}
+	}
+}
+
+// A donor of 4.2 that gives up may miss a commit that is written after its request has come back,
+// and no other.
+func TestGaveUpACommit(t *testing.T) {
+	const (
+		asks    = opening + "state a.0 m1 - m a b kCommittingOnConfig\n"
+		written = "table 1 2 move_m1 -..m=b@2|0<a\n"
+		kept    = "majority config.0 1 2\n"
+		ends    = "end a.0 m1 aborted\n"
+	)
+	for name, c := range map[string]struct {
+		before, after string
+		missed        bool
+	}{
+		"written before, kept after it gave up":  {asks + written, ends + kept, true},
+		"written before, kept before it gave up": {asks + written, kept + ends, true},
+		"written while it made sure":             {asks, written + ends + kept, false},
+		"no majority has it":                     {asks + written, ends, false},
+		"it found the commit":                    {asks + written, kept + "end a.0 m1 committed\n", false},
+		"nothing was asked for":                  {opening + written, ends + kept, false},
+		"a successor gave up": {
+			asks + written, "elected a.1 2 1 1:1\nend a.1 m1 aborted\n" + kept, false,
+		},
+		"it had a decision on record": {asks + written, "decide a.0 m1 aborted\n" + ends + kept, false},
+	} {
+		s := script{o: New(nil)}
+		s.lines(t, c.before)
+		s.o.CommitReturned("m1")
+		s.lines(t, c.after)
+		missed := slices.ContainsFunc(s.o.Verdicts(), func(v verdict.Verdict) bool {
+			return slices.ContainsFunc(v.Violations, func(v verdict.Violation) bool {
+				return v.Signature == gaveUpCommitted
+			})
+		})
+		if missed != c.missed {
+			t.Errorf("%s: missed %v", name, missed)
 		}
 	}
 }

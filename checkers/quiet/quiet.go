@@ -65,7 +65,7 @@ var ofReplication = []string{
 var ofNodes = []string{
 	"clock-drift", "clock-jump", "crash", "crash-loop", "error", "isolated-primary",
 	"kill-operation", "kill-waiting", "partition", "pause", "slow-disk",
-	"superseded", "unreplicated",
+	"superseded",
 }
 
 // Observe takes the next event.

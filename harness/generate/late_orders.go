@@ -55,11 +55,12 @@ func delayRequests(s *scenario.Scenario, own keyed.Source, p Profile) {
 	}
 }
 
-// lateJoin has a copy of the order to join come late.
+// lateJoin has a copy of the order to join come late: after some time, or soon after the next
+// operation on a whole collection, which may have given the shard chunks without a document.
 func lateJoin(
 	s *scenario.Scenario, c scenario.Command, own keyed.Source, who string,
 ) scenario.Fault {
-	return scenario.Fault{
+	f := scenario.Fault{
 		ID: len(s.Faults) + 1, Kind: "duplicate", When: scenario.Trigger{At: c.At},
 		Target: "config.*>" + c.Name + ".*",
 		Args: []scenario.Setting{
@@ -67,6 +68,13 @@ func lateJoin(
 		},
 		For: time.Duration(60+own.IntN(who+"/join/for", 900)) * time.Millisecond,
 	}
+	if own.Chance(who+"/join/made", 50) {
+		f.For, f.Until = 0, &scenario.Trigger{
+			Site: failpoint.ConfigDDLCatalog.String(), Nth: 1 + own.IntN(who+"/join/nth", 3),
+			After: time.Duration(10+own.IntN(who+"/join/after", 150)) * time.Millisecond,
+		}
+	}
+	return f
 }
 
 // delayOrders has a copy of an order to leave come when the shard has joined again, copies of

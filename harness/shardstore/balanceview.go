@@ -15,8 +15,6 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/moveprimary"
-	"github.com/shardproof/shardproof/system/replset"
-	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -210,34 +208,6 @@ func (c *cluster) newestTime(node string) uint64 {
 		return 0
 	}
 	return uint64(m.AppliedTS())
-}
-
-// vectorClock is the document by which a shard keeps the config time.
-const vectorClock = "vectorClockState"
-
-// keptTime is the config time that a majority of a member's shard has on record, as far as the
-// member knows.
-func (c *cluster) keptTime(node string) uint64 {
-	m := c.Member(env.NodeID(node))
-	if m == nil {
-		return 0
-	}
-	return timeOnRecord(m, shard.ClockNS, vectorClock, "configTime")
-}
-
-// minOpTime is the config time that a majority of a member's shard has on record in 4.2.
-func (c *cluster) minOpTime(m *replset.Member) uint64 {
-	return timeOnRecord(m, shard.VersionNS, "minOpTimeRecovery", "minOpTime")
-}
-
-// timeOnRecord is a field of a document as a majority has it, as far as the member knows.
-func timeOnRecord(m *replset.Member, ns, id, field string) uint64 {
-	doc := m.Store().Get(ns, string(key.String(id)), m.Committed().Index)
-	if doc == nil {
-		return 0
-	}
-	at, _ := doc.Lookup(field).AsInt64OK()
-	return uint64(at)
 }
 
 // unfinishedMove is the movePrimary of a database that a member has on record, "" for none.

@@ -274,6 +274,7 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.timed.Observe(e)
 	c.signals.Observe(e)
 	c.balancing.follow(e)
+	c.tookOver(e)
 	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
 		c.scans.Undone(env.NodeID(e.Node), c.world.Now())
 	}

@@ -79,19 +79,6 @@ func (c *cluster) configAsks(x *env.Exchange) {
 	}
 }
 
-// knowsTime has the oracle judge as of which config time a primary would read the catalog, by what
-// it says in a request or an answer of its own.
-func (c *cluster) knowsTime(node env.NodeID, said *rpc.Envelope) {
-	m := c.Member(node)
-	if m == nil || isConfig(node) || !m.IsPrimary() {
-		return
-	}
-	kept := max(c.keptTime(string(node)), c.minOpTime(m))
-	if known := uint64(said.Clock.Config); known < kept {
-		c.oracle.KnowsLess(string(node), known, kept)
-	}
-}
-
 // lacksForSuccessor says what a donor should have on record when it sends a request, so that its
 // successor goes on from there, and no majority of its set has.
 func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string {

@@ -44,6 +44,9 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	}
 	err := refusal(x.Err, said)
 	if !x.Served {
+		if commit, asks := asked.Body.(*command.CommitChunkMigration); asks {
+			c.oracle.CommitReturned(commit.Migration)
+		}
 		if of, routes := c.routerOf(x); routes && err != nil {
 			c.primaries.Failed(of, x.To)
 		} else if routes && isConfig(x.To) {
@@ -178,7 +181,11 @@ func (c *cluster) snapshotAnswer(x *env.Exchange, asked env.Message, said *comma
 		return
 	}
 	a := client.Answer{Certainty: client.OK, Time: said.Time, Since: said.Since}
-	c.oracle.AnsweredRead(string(x.To), req.NS, replies.Snapshot(req, &a))
+	wrong := replies.Snapshot(req, &a)
+	if m := c.Member(x.To); m != nil {
+		wrong = append(wrong, replies.Uncommitted(req, said.Time, m.CommittedTS())...)
+	}
+	c.oracle.AnsweredRead(string(x.To), req.NS, wrong)
 }
 
 // asking is a query that a shard has let in, or why it says nothing about owners.

@@ -25,6 +25,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -194,6 +195,19 @@ func Snapshot(asked *command.Find, a *client.Answer) (flaws []string) {
 	if a.Since != a.Time {
 		flaws = append(flaws, fmt.Sprintf("its documents are as of %v on one shard and as of %v "+
 			"on another", a.Since, a.Time))
+	}
+	return flaws
+}
+
+// Uncommitted judges as of which time a member answers a read of what is committed, by up to which
+// time it knows its log to be: what comes behind may be undone.
+func Uncommitted(asked *command.Find, of, committed hlc.Timestamp) (flaws []string) {
+	switch asked.Concern {
+	case command.Snapshot, command.MajorityRead:
+		if of > committed {
+			flaws = append(flaws, fmt.Sprintf("it returned the state of %v, and its log is "+
+				"committed up to %v only", of, committed))
+		}
 	}
 	return flaws
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -349,6 +350,23 @@ func TestSnapshots(t *testing.T) {
 			c.a.Certainty = client.OK
 		}
 		told(t, name, replies.Snapshot(&c.asked, &c.a), c.want)
+	}
+}
+
+// What a read of committed data returns is committed where it is read.
+func TestUncommitted(t *testing.T) {
+	for _, c := range []struct {
+		concern       command.ReadConcern
+		of, committed hlc.Timestamp
+		want          string
+	}{
+		{command.Snapshot, 7, 7, ""},
+		{command.Snapshot, 8, 7, "committed up to 0.7 only"},
+		{command.MajorityRead, 8, 7, "committed up to 0.7 only"},
+		{command.Local, 8, 7, ""},
+	} {
+		asked := command.Find{Concern: c.concern}
+		told(t, string(c.concern), replies.Uncommitted(&asked, c.of, c.committed), c.want)
 	}
 }
 
