@@ -47,6 +47,44 @@ func TestConfigTimes(t *testing.T) {
 	}
 }
 
+// A new primary of 4.2 is informed of every commit of its shard by what is on record: that a commit
+// may be in progress, or a config time that is not older.
+func TestTakesOver(t *testing.T) {
+	const next = "elected a.1 2 4 1:4\n"
+	unfenced := strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1)
+	for name, c := range map[string]struct {
+		script    string
+		known     uint64
+		counted   bool
+		signature verdict.Signature
+	}{
+		"it knows the time":   {moved + next, 7, false, ""},
+		"a commit is counted": {moved + next, 6, true, ""},
+		"neither":             {moved + next, 6, false, timeNotKept},
+		"committed since": {
+			strings.Replace(moved, "majority config.0 1 2", next+"majority config.0 1 2", 1), 6, false, "",
+		},
+		"behind its back":        {unfenced + next, 6, false, ""},
+		"of another shard":       {moved + strings.ReplaceAll(next, "a.1", "b.1"), 6, false, ""},
+		"nothing is committed":   {opening + next, 0, false, ""},
+		"of a database":          {primaryMoved + next, 6, false, timeNotKept},
+		"of a database, counted": {primaryMoved + next, 6, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return 7 })
+			s.lines(t, c.script)
+			last := strings.Fields(c.script[strings.LastIndex(c.script, "elected"):])[1]
+			s.o.TakesOver(last, shardOf(last), c.known, c.counted)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// primaryMoved is a movePrimary of 4.2 that has been committed while its donor held the section.
+const primaryMoved = opening + "moving a.0 p1 b\nblock a.0 p1\n" +
+	"database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"
+
 // The phase after the commit of a movePrimary rests on the time, too; nobody begins to copy to a
 // shard with an earlier move on record.
 func TestRecordsOfPrimaryMoves(t *testing.T) {

@@ -1,12 +1,15 @@
 package shardstore
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // knowsTime has the oracle judge as of which config time a primary would read the catalog, by what
@@ -18,9 +21,15 @@ func (c *cluster) knowsTime(node env.NodeID, said *rpc.Envelope) {
 // tookOver has the oracle judge as of which config time a new primary would read the catalog when
 // it begins to serve: nobody who asks it may have to tell it what its set has on record.
 func (c *cluster) tookOver(e *trace.Event) {
-	if e.Kind == trace.Writable {
-		node := env.NodeID(e.Node)
-		c.notBefore(node, uint64(c.ConfigTime(node)))
+	node := env.NodeID(e.Node)
+	m := c.Member(node)
+	if e.Kind != trace.Writable || m == nil || isConfig(node) {
+		return
+	}
+	c.notBefore(node, uint64(c.ConfigTime(node)))
+	if doc := minOpTime(m, store.Latest); doc != nil {
+		counted, _ := doc.Lookup("minOpTimeUpdaters").AsInt64OK()
+		c.oracle.TakesOver(e.Node, e.Shard, timeIn(doc, "minOpTime"), counted > 0)
 	}
 }
 
@@ -29,7 +38,8 @@ func (c *cluster) notBefore(node env.NodeID, known uint64) {
 	if m == nil || isConfig(node) || !m.IsPrimary() {
 		return
 	}
-	if kept := max(c.keptTime(string(node)), c.minOpTime(m)); known < kept {
+	kept := max(c.keptTime(string(node)), timeIn(minOpTime(m, m.Committed().Index), "minOpTime"))
+	if known < kept {
 		c.oracle.KnowsLess(string(node), known, kept)
 	}
 }
@@ -44,17 +54,18 @@ func (c *cluster) keptTime(node string) uint64 {
 	if m == nil {
 		return 0
 	}
-	return timeOnRecord(m, shard.ClockNS, vectorClock, "configTime")
+	doc := m.Store().Get(shard.ClockNS, string(key.String(vectorClock)), m.Committed().Index)
+	return timeIn(doc, "configTime")
 }
 
-// minOpTime is the config time that a majority of a member's shard has on record in 4.2.
-func (c *cluster) minOpTime(m *replset.Member) uint64 {
-	return timeOnRecord(m, shard.VersionNS, "minOpTimeRecovery", "minOpTime")
+// minOpTime is the document by which a shard of 4.2 keeps the config time, as of an index of its
+// log; nil when it was never written.
+func minOpTime(m *replset.Member, at uint64) bson.Raw {
+	return m.Store().Get(shard.VersionNS, string(key.String("minOpTimeRecovery")), at)
 }
 
-// timeOnRecord is a field of a document as a majority has it, as far as the member knows.
-func timeOnRecord(m *replset.Member, ns, id, field string) uint64 {
-	doc := m.Store().Get(ns, string(key.String(id)), m.Committed().Index)
+// timeIn is a time in a document, 0 without one.
+func timeIn(doc bson.Raw, field string) uint64 {
 	if doc == nil {
 		return 0
 	}
