@@ -40,6 +40,10 @@ func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 		if pick("seldom", 6) == 0 {
 			streams[i].Poll, streams[i].Resume = 400*time.Millisecond, 1
 		}
+		if pick("slow", 6) == 0 { // much may happen, and be undone, between two answers
+			streams[i].Poll = []time.Duration{700, 1500}[pick("how slow", 2)] * time.Millisecond
+			streams[i].Resume = 0
+		}
 	}
 	return streams
 }
