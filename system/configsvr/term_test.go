@@ -15,21 +15,28 @@ import (
 )
 
 // TestTermEndsAtAnyTime has the primary lose the lead at every time after it was told to drop a
-// collection. A wait of the operation may have ended well just before: the lock of chunks, and in
-// 4.2 that of the collection, went with the term.
+// collection, or to move a database. A wait of that may have ended well just before: the lock of
+// chunks, and in 4.2 the manager of other locks, went with the term.
 func TestTermEndsAtAnyTime(t *testing.T) {
-	for _, p := range []protocol.Profile{protocol.V80, protocol.V42} {
+	drop := &command.DropCollection{NS: ns}
+	for _, c := range []struct {
+		profile protocol.Profile
+		req     env.Message
+	}{
+		{protocol.V80, drop}, {protocol.V42, drop},
+		{protocol.V42, &command.MovePrimary{Database: "test", To: "shard-b"}},
+	} {
 		for after := time.Duration(0); after < 4*time.Millisecond; after += 100 * time.Microsecond {
-			if err := deposeWhileDropping(p, after); err != nil {
-				t.Errorf("%v, deposed after %v: %v", p, after, err)
+			if err := deposeAfter(c.profile, c.req, after); err != nil {
+				t.Errorf("%v, deposed %v after %T: %v", c.profile, after, c.req, err)
 			}
 		}
 	}
 }
 
-// deposeWhileDropping needs a slow primary: what comes between the end of a wait and the task that
-// goes on has more time there.
-func deposeWhileDropping(p protocol.Profile, after time.Duration) error {
+// deposeAfter needs a slow primary: what comes between the end of a wait and the task that goes on
+// has more time there.
+func deposeAfter(p protocol.Profile, req env.Message, after time.Duration) error {
 	s := newStage()
 	defer s.Close()
 	s.profile, s.settings = p, settings.Default(p)
@@ -37,14 +44,19 @@ func deposeWhileDropping(p protocol.Profile, after time.Duration) error {
 		return err
 	}
 	first := s.Primary(configsvr.Name)
-	s.ask(&command.ShardCollection{
-		NS: ns, Key: key.Pattern{Field: "k"}, Shards: []string{"shard-a"},
-	})
-	if err := s.Await(); err != nil {
-		return err
+	for _, before := range []env.Message{
+		&command.ShardCollection{
+			NS: ns, Key: key.Pattern{Field: "k"}, Shards: []string{"shard-a"},
+		},
+		&command.CreateDatabase{Name: "test"},
+	} {
+		s.ask(before)
+		if err := s.Await(); err != nil {
+			return err
+		}
 	}
 	s.World.SetSlowness(first, 300)
-	s.ask(&command.DropCollection{NS: ns})
+	s.ask(req)
 	if err := s.Pass(after); err != nil {
 		return err
 	}
