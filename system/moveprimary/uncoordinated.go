@@ -53,9 +53,9 @@ func (m *primaryMove) copyWhileWritten(t env.Task) error {
 
 // enterSection blocks writes and then reads, in memory. Before, a majority knows of the commit that
 // follows: a primary that did not might take what a config server that lags has to say of the
-// database for true, and acknowledge writes that nobody finds. In between, secondaries are told:
-// what they ask for from then on is answered behind the section; and the recipient notes the end of
-// writes here.
+// database for true, and acknowledge writes that nobody finds. In between, the recipient notes the
+// end of writes here, and secondaries are told: what they ask for from then on is answered behind
+// the section.
 func (m *primaryMove) enterSection(t env.Task) error {
 	m.announce(trace.PrimaryEnterCritSec)
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
@@ -67,10 +67,10 @@ func (m *primaryMove) enterSection(t env.Task) error {
 	for _, ns := range m.held() {
 		m.s.shard.Collection(ns).EnterWrites(m.holder())
 	}
-	if err := m.s.shard.SignalDatabase(t, m.record.Database); err != nil {
+	if err := m.arrive(t); err != nil {
 		return err
 	}
-	if err := m.arrive(t); err != nil {
+	if err := m.s.shard.SignalDatabase(t, m.record.Database); err != nil {
 		return err
 	}
 	if err := m.at(t, failpoint.MovePrimaryBlockReads); err != nil {
