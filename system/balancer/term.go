@@ -72,9 +72,10 @@ func (m *term) permits(o roundOptions) bool {
 }
 
 // sleep ends early when an operator writes a setting.
+// The interval may be zero; time must go on.
 func (m *term) sleep(t env.Task, interval time.Duration) error {
 	_ = t.Point(failpoint.BalancerSleep, env.Note{})
-	_ = m.changed.WaitFor(t, interval, func() bool { return m.woken })
+	_ = m.changed.WaitFor(t, max(interval, time.Millisecond), func() bool { return m.woken })
 	return t.Err()
 }
 

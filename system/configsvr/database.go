@@ -141,12 +141,13 @@ func (s *Server) orderMovePrimary(
 	t env.Task, _ env.NodeID, req *command.MovePrimary,
 ) (*command.Done, error) {
 	err := s.InTerm(t, "movePrimary "+req.Database, func(own env.Task) error {
-		lock, err := s.manager.locks.acquire(own, req.Database,
+		locks := s.manager.locks // of the term, which may end together with the wait
+		lock, err := locks.acquire(own, req.Database,
 			"movePrimary of "+req.Database+" to "+req.To, lockPatience)
 		if err != nil {
 			return err
 		}
-		defer s.manager.locks.release(own, lock)
+		defer locks.release(own, lock)
 		d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
 		if err != nil {
 			return err

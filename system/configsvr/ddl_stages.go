@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -78,7 +79,7 @@ func (s *Server) coordinate(termScope *env.Scope, op ddlOperation) {
 }
 
 func (s *Server) carryOut(t env.Task, op *ddlOperation) error {
-	if err := s.Majority(t); err != nil {
+	if err := cmp.Or(s.Majority(t), t.Err()); err != nil { // the wait and the term may end at once
 		return err
 	}
 	if s.profile.LocksCollections() {

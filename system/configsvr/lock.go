@@ -22,8 +22,12 @@ func (l *chunkOps) release() {
 	l.free.Signal()
 }
 
-// Locked runs fn while it holds the chunk-operation lock of the current term.
+// Locked runs fn while it holds the chunk-operation lock of the task's term. That may have ended
+// with the task's last wait: then there is no lock, or that of another term.
 func (s *Server) Locked(t env.Task, fn func() error) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
 	lock := s.chunkOps
 	if err := lock.acquire(t); err != nil {
 		return err

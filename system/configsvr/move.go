@@ -68,6 +68,9 @@ func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk
 		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard,
 			s.moveEnds())
 	}
+	if err := t.Err(); err != nil { // the term may end before the task has begun
+		return err
+	}
 	if err := s.manager.awaitRecovered(t); err != nil {
 		return err
 	}

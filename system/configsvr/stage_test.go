@@ -36,6 +36,7 @@ type stage struct {
 	settings settings.Settings
 	profile  protocol.Profile
 	servers  map[env.NodeID]*replset.Member
+	configs  map[env.NodeID]*configsvr.Server
 	driver   *rpc.Endpoint
 	config   *rpc.Set
 	answers  map[env.NodeID][]errcode.Code // what a shard answers to the next moves
@@ -44,7 +45,8 @@ type stage struct {
 func newStage() *stage {
 	s := &stage{
 		Stage: protocoltest.NewStage(), settings: settings.Default80(),
-		servers: map[env.NodeID]*replset.Member{}, answers: map[env.NodeID][]errcode.Code{},
+		servers: map[env.NodeID]*replset.Member{}, configs: map[env.NodeID]*configsvr.Server{},
+		answers: map[env.NodeID][]errcode.Code{},
 	}
 	s.Servers = s
 	s.addVerbs()
@@ -94,7 +96,7 @@ func (s *stage) bootConfig(t env.Task) {
 	for _, name := range []string{"shard-a", "shard-b"} {
 		shards[name] = rpc.NewSet(ep, name, []env.NodeID{env.NodeID(name + ".0")}, &s.settings)
 	}
-	configsvr.New(configsvr.Config{
+	s.configs[t.Node().ID()] = configsvr.New(configsvr.Config{
 		Member: m, Endpoint: ep, Settings: &s.settings, Shards: shards, Profile: s.profile,
 	})
 	m.Watch(shardAdder{m})

@@ -141,13 +141,16 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 }
 
 // asked fails unless the move still goes on: a copy that was asked for long ago leaves nothing
-// behind. A move may have ended without a word to this shard, when it was none.
+// behind. A move may have ended without a word to this shard, when it was none. A copy of nothing
+// only notes the arrival of the database, which matters where nothing fences it.
 func (s *Service) asked(t env.Task, req *command.CloneCatalogData) error {
-	if len(req.Collections) == 0 {
+	ns := req.Database
+	if len(req.Collections) > 0 {
+		ns = req.Collections[0].NS
+	} else if s.fences() {
 		return nil
 	}
-	_, err := askPrimary[command.Page](t, s, req.From,
-		&command.ClonePage{Move: req.Move, NS: req.Collections[0].NS})
+	_, err := askPrimary[command.Page](t, s, req.From, &command.ClonePage{Move: req.Move, NS: ns})
 	return err
 }
 

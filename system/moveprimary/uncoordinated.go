@@ -53,8 +53,9 @@ func (m *primaryMove) copyWhileWritten(t env.Task) error {
 
 // enterSection blocks writes and then reads, in memory. Before, a majority knows of the commit that
 // follows: a primary that did not might take what a config server that lags has to say of the
-// database for true, and acknowledge writes that nobody finds. In between, secondaries are told:
-// what they ask for from then on is answered behind the section.
+// database for true, and acknowledge writes that nobody finds. In between, the recipient notes the
+// end of writes here, and secondaries are told: what they ask for from then on is answered behind
+// the section.
 func (m *primaryMove) enterSection(t env.Task) error {
 	m.announce(trace.PrimaryEnterCritSec)
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
@@ -66,6 +67,9 @@ func (m *primaryMove) enterSection(t env.Task) error {
 	for _, ns := range m.held() {
 		m.s.shard.Collection(ns).EnterWrites(m.holder())
 	}
+	if err := m.arrive(t); err != nil {
+		return err
+	}
 	if err := m.s.shard.SignalDatabase(t, m.record.Database); err != nil {
 		return err
 	}
@@ -76,6 +80,19 @@ func (m *primaryMove) enterSection(t env.Task) error {
 		m.s.shard.Collection(ns).EnterReads(m.holder())
 	}
 	return nil
+}
+
+// arrive has the recipient note in its log again, by a copy of nothing, that the database arrives.
+// What was written since the copy began is in the log here: readers of changes who have not got
+// beyond that must not go on in the other one (protocol 12).
+func (m *primaryMove) arrive(t env.Task) error {
+	_, err := askPrimary[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
+		Move:     m.record.Move,
+		Database: m.record.Database,
+		From:     m.record.From,
+		Lsid:     m.record.Lsid + ", arriving",
+	})
+	return err
 }
 
 func (m *primaryMove) count(t env.Task) (err error) {
