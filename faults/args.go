@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+// taskArg and passesArg choose the pass at which a fault happens that has no failpoint as its
+// trigger.
+var (
+	taskArg = textArg("task", "with a time as the trigger: which tasks it may happen to, by name: "+
+		"step-up, or a command that they carry out; all without one", "")
+	passesArg = numberArg("passes", "with a time as the trigger: how many failpoints those tasks "+
+		"pass first", 0, 1_000_000, 0)
+)
+
 func durationArg(name, about, value string) Arg {
 	return Arg{Name: name, About: about, Default: value, check: func(v string) error {
 		if d, err := time.ParseDuration(v); err != nil || d == 0 {

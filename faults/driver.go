@@ -92,11 +92,13 @@ func (d *Driver) Leader(set string) env.NodeID { return d.roles.leader[set] }
 func (d *Driver) Observe(e *trace.Event) { d.roles.observe(e) }
 
 // Point is called whenever a task passes a site.
-func (d *Driver) Point(node env.NodeID, site failpoint.Site, note env.Note) Action {
+func (d *Driver) Point(
+	node env.NodeID, task string, site failpoint.Site, note env.Note,
+) Action {
 	if d.ended || len(d.waiting[site]) == 0 && len(d.next) == 0 && d.terms == nil {
 		return Action{}
 	}
-	return d.interfere(&Hit{Node: node, Site: site, Note: note})
+	return d.interfere(&Hit{Node: node, Task: task, Site: site, Note: note})
 }
 
 // interfere lets everyone who waits for this moment act on it.
@@ -123,31 +125,41 @@ func (d *Driver) inject(f scenario.Fault, k *Kind, h *Hit, a *Action) {
 	}
 	c := &Case{Fault: f, Kind: k, Hit: h, Action: a, driver: d, world: d.world}
 	if k.Aim == AtPoint && h == nil {
-		d.next = append(d.next, &interception{target: f.Target, take: func(h *Hit, a *Action) {
+		i := &interception{target: f.Target, take: func(h *Hit, a *Action) {
 			c.Hit, c.Action = h, a
 			d.begin(c)
-		}})
+		}}
+		if k.arg(taskArg.Name) != nil {
+			i.task, i.skip = c.text(taskArg.Name), c.number(passesArg.Name)
+		}
+		d.next = append(d.next, i)
 		return
 	}
 	d.begin(c)
 }
 
-// interception waits for the next point of a target, of one of the roles if there are any.
+// interception waits for the next point of a target, of one of the roles if there are any, and of
+// tasks of one name if there is one; it lets some pass first.
 type interception struct {
 	target string
 	roles  []failpoint.Role
+	task   string
+	skip   int
 	take   func(h *Hit, a *Action)
 }
 
 func (i *interception) suits(d *Driver, h *Hit) bool {
-	return d.is(h.Node, i.target) &&
+	return d.is(h.Node, i.target) && (i.task == "" || i.task == h.Task) &&
 		(len(i.roles) == 0 || slices.Contains(i.roles, h.Site.Role()))
 }
 
 // takeNext gives the point to the first that waits for one such.
 func (d *Driver) takeNext(h *Hit, a *Action) {
 	for i, next := range d.next {
-		if next.suits(d, h) {
+		if !next.suits(d, h) {
+			continue
+		}
+		if next.skip--; next.skip < 0 {
 			d.next = append(d.next[:i], d.next[i+1:]...)
 			next.take(h, a)
 			return

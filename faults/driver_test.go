@@ -135,7 +135,12 @@ func TestWalks(t *testing.T) {
 		var d *Driver
 		term := uint64(0)
 		datadriven.RunTest(t, path, func(t *testing.T, c *datadriven.TestData) string {
-			arg := func(i int) string { return c.CmdArgs[i].Key }
+			arg := func(i int) string {
+				if i >= len(c.CmdArgs) {
+					return ""
+				}
+				return c.CmdArgs[i].Key
+			}
 			if c.Cmd == "plan" {
 				s, err := scenario.Parse("plan",
 					"shardproof scenario 2\ntopology shards=2 members=2 config=1 routers=1 "+
@@ -165,7 +170,7 @@ func TestWalks(t *testing.T) {
 			case "migrates":
 				d.Observe(&trace.Event{Kind: trace.DonorAdvanced, Shard: arg(0), Peer: arg(1)})
 			case "pass":
-				w.pass(d, arg(0), env.NodeID(arg(1)))
+				w.pass(d, arg(0), env.NodeID(arg(1)), arg(2))
 			case "advance":
 				by, err := time.ParseDuration(arg(0))
 				if err != nil {
@@ -180,13 +185,13 @@ func TestWalks(t *testing.T) {
 	})
 }
 
-func (f *fake) pass(d *Driver, name string, node env.NodeID) {
+func (f *fake) pass(d *Driver, name string, node env.NodeID, task string) {
 	site, ok := failpoint.Parse(name)
 	if !ok {
 		f.say("no site %s", name)
 		return
 	}
-	a := d.Point(node, site, env.Note{})
+	a := d.Point(node, task, site, env.Note{})
 	if a.Crash {
 		f.say("crash %s here", node)
 		f.down[node] = true

@@ -166,6 +166,14 @@ func Questions(s *scenario.Scenario) []string {
 	return all
 }
 
+// Requests lists what the servers of a scenario may be asked for, so that the task can be chosen
+// which carries it out: one command is as likely as another, be it sent often or once.
+func Requests(s *scenario.Scenario) []string {
+	all := append(Questions(s), slices.Sorted(maps.Keys(client))...)
+	all = append(all, ControlMessages()...)
+	return append(all, AdministrationMessages()...)
+}
+
 var messagesArg = textArg("messages",
 	"control, commit, administration, all, or the name of one command", "control")
 

@@ -15,6 +15,7 @@ var _ = declare(220, Kind{
 	Args: []Arg{
 		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),
 		endingArg,
+		taskArg, passesArg,
 	},
 	inject: func(c *Case) (repair func()) {
 		release := c.holdTask()

@@ -40,6 +40,8 @@ func checkTrigger(t scenario.Trigger) error {
 // Hit is a task passing a site.
 type Hit struct {
 	Node env.NodeID
+	// Task is the name of the task: of one that serves a request, that of the command.
+	Task string
 	Site failpoint.Site
 	Note env.Note
 }

@@ -131,6 +131,7 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)
 	keepSilent(d.Fork(0x91), s, p)
+	holdTasks(d.Fork(0xba), s, p)
 	keepLocks(d.Fork(0xb0), s, p)
 	slowCommits(d.Fork(0xb1), s, p)
 	handOverOnly(d.Fork(0xb2), s, p)

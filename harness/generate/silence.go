@@ -81,3 +81,36 @@ func slowCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
 		},
 	})
 }
+
+// taskShare is how many percent of the seeds with faults of several kinds have tasks held up by the
+// command that they carry out.
+const taskShare = 35
+
+// holdTasks has tasks that carry out a command stand still for a while, some of them until their
+// node has lost the lead: any command, so that those that come once are met as well as those that
+// come all the time.
+func holdTasks(own keyed.Source, s *scenario.Scenario, p Profile) {
+	if p.size.faults == 0 || p.one || !own.Chance("tasks", taskShare) {
+		return
+	}
+	requests := faults.Requests(s)
+	for i := range 1 + own.IntN("how many", 3) {
+		each := own.Fork(uint64(i))
+		f := scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "pause", Target: "*",
+			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(p.size.span)))},
+			Args: []scenario.Setting{
+				{Name: "task", Value: keyed.Pick(each, "task", requests...)},
+				{Name: "passes", Value: strconv.Itoa(each.IntN("passes", 8))},
+			},
+			For: time.Duration(20+each.IntN("for", 1000)) * time.Millisecond,
+		}
+		if each.Chance("deposed", 25) {
+			f.Kind = "stale-task"
+			f.Args = append(f.Args, scenario.Setting{Name: "party", Value: "self"}, scenario.Setting{
+				Name: "ending", Value: keyed.Pick(each, "ending", "cut", "again", "stepdown"),
+			})
+		}
+		s.Faults = append(s.Faults, f)
+	}
+}

@@ -167,8 +167,26 @@ func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 		p.FirstID = len(s.Ops) + 1
 	}
 	s.Ops = append(s.Ops, workloads.DrawWhole(own.IntN, p)...)
+	shardTargets(own, s)
 	dropBeforeMoves(own, s)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// shardTargets has some of the names sharded that an unsharded collection is about to be given, or
+// is just given.
+func shardTargets(own keyed.Source, s *scenario.Scenario) {
+	for i := range s.Ops {
+		op, who := s.Ops[i], fmt.Sprintf("target/%d", s.Ops[i].ID)
+		if op.Kind != scenario.Rename || op.NS != unshardedNamespace && op.NS != otherUnsharded ||
+			!own.Chance(who, 40) {
+			continue
+		}
+		s.Ops = append(s.Ops, scenario.Op{
+			ID: len(s.Ops) + 1, NS: op.Into, Kind: scenario.Shard,
+			At:     max(0, op.At+time.Duration(own.IntN(who+"/at", 120)-40)*time.Millisecond),
+			Client: (op.Client + 1) % s.Topology.Clients,
+		})
+	}
 }
 
 // dropBeforeMoves has the collection dropped shortly before its database moves, in some scenarios:

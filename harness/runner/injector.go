@@ -50,7 +50,7 @@ func (in *injector) end() {
 
 // point is what faults do to a task at a site.
 func (in *injector) point(p *sim.PointHit) sim.Action {
-	a := in.driver.Point(p.Node, p.Site, p.Note)
+	a := in.driver.Point(p.Node, p.Task, p.Site, p.Note)
 	if a.Zero() {
 		return sim.Action{}
 	}
