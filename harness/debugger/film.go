@@ -113,11 +113,22 @@ func (c *camera) take(m runner.Moment) {
 	n := sort.Search(len(c.steps), func(i int) bool { return c.steps[i] > m.Step })
 	picture := &timeline.Frame{}
 	if from, ok := m.System.(timeline.Source); ok {
-		picture = from.Frame()
+		picture = photograph(from)
 	}
 	picture.Step, picture.At = m.Step, int64(m.Now)
 	for _, step := range c.steps[:n] {
 		c.frames[step] = picture
 	}
 	c.steps = c.steps[n:]
+}
+
+// photograph takes an empty frame of a system that cannot be looked at: what a bug has broken may
+// be what is looked at, and the failure is to be shown all the same.
+func photograph(of timeline.Source) (picture *timeline.Frame) {
+	defer func() {
+		if recover() != nil {
+			picture = &timeline.Frame{}
+		}
+	}()
+	return of.Frame()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/harness/debugger/timeline"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -37,6 +38,21 @@ func TestLookingChangesNothing(t *testing.T) {
 			t.Errorf("seed %d: hash %s with %d frames, %s without",
 				3000+seed, got.HashText(), len(c.frames), want.HashText())
 		}
+	}
+}
+
+// unreadable is a system that a bug has broken so that nobody can look at it.
+type unreadable struct{ target.System }
+
+func (unreadable) Frame() *timeline.Frame { panic("a collection without a state") }
+
+// TestUnreadableFrame: what cannot be looked at has an empty frame, and the film goes on.
+func TestUnreadableFrame(t *testing.T) {
+	c := &camera{steps: []uint64{3, 7}, frames: map[uint64]*timeline.Frame{}}
+	c.look(runner.Moment{Step: 3, Now: 5, System: unreadable{}})
+	want := &timeline.Frame{Step: 3, At: 5}
+	if got := c.frames[3]; !cmp.Equal(got, want) || len(c.steps) != 1 {
+		t.Errorf("the frame is %+v and %d are left, want %+v and 1", got, len(c.steps), want)
 	}
 }
 
