@@ -1,7 +1,10 @@
 package faults
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
 )
 
 var _ = declare(100, Kind{
@@ -80,3 +83,46 @@ var _ = declare(110, Kind{
 	},
 	draw: func(d *Draw) scenario.Fault { return drawLoss(d) },
 })
+
+var _ = declare(115, Kind{
+	Name: "lost-outcome",
+	About: "a control message is carried out and the reply to it is lost; then the work of its " +
+		"sender ends, which does not know the outcome, or is about to find it out",
+	Aim: AtLink,
+	Args: []Arg{
+		messagesArg, skipArg, endingArg,
+		durationArg("after", "how long after the message its sender's work ends", "50ms"),
+	},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Requests, r.LoseReply, r.Limit = true, 100, 1
+		r.Class, r.Skip = c.classes(), c.number("skip")
+		r.Taken = func(from env.NodeID) {
+			c.world.At(c.world.Now().Add(c.duration("after")), func() {
+				if !c.driver.ended {
+					c.end(from)
+				}
+			})
+		}
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := drawStaleRequest(d)
+		f.For, f.Until = d.span("window"), nil
+		f.Args = append(f.Args, setting("after", d.sinceSent("after")))
+		return f
+	},
+})
+
+// sinceSent draws how long ago the sender sent its message: before, about when or after it gives up
+// on the reply, whatever its patience.
+func (d *Draw) sinceSent(question string) time.Duration {
+	switch d.n(question+" class", 4) {
+	case 0:
+		return d.between(question, 5*time.Millisecond, 100*time.Millisecond)
+	case 1, 2:
+		return d.between(question, 100*time.Millisecond, 600*time.Millisecond)
+	default:
+		return d.between(question, 600*time.Millisecond, 4*time.Second)
+	}
+}

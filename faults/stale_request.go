@@ -21,24 +21,26 @@ var _ = declare(210, Kind{
 		r.Taken = c.end
 		return c.world.Disturb(r)
 	},
-	draw: func(d *Draw) scenario.Fault {
-		if d.administers() {
-			return drawLateAdministration(d)
-		}
-		message := d.one("messages", "CommitChunkMigration", d.one("commit", CommitMessages()...),
-			d.one("control", ControlMessages()...))
-		f := scenario.Fault{
-			When:   d.anchored(failpoint.Donor, failpoint.Recipient),
-			Target: senderOf(message) + ".primary>*",
-			Args: []scenario.Setting{
-				setting("messages", message),
-				setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut", "again")),
-			},
-		}
-		f.For, f.Until = d.outlasting()
-		return f
-	},
+	draw: drawStaleRequest,
 })
+
+func drawStaleRequest(d *Draw) scenario.Fault {
+	if d.administers() {
+		return drawLateAdministration(d)
+	}
+	message := d.one("messages", "CommitChunkMigration", d.one("commit", CommitMessages()...),
+		d.one("control", ControlMessages()...))
+	f := scenario.Fault{
+		When:   d.anchored(failpoint.Donor, failpoint.Recipient),
+		Target: senderOf(message) + ".primary>*",
+		Args: []scenario.Setting{
+			setting("messages", message),
+			setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut", "again")),
+		},
+	}
+	f.For, f.Until = d.outlasting()
+	return f
+}
 
 // senderOf is the role in a migration that sends a control message.
 func senderOf(message string) string {

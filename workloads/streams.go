@@ -22,8 +22,8 @@ const (
 )
 
 // DrawStreams plans readers: some ask often and for little, some go back behind what they have been
-// delivered, and some look but seldom and resume every time where they were: much may have become
-// of their collection meanwhile.
+// delivered, and some look but seldom, and go on or resume where they were: much may have
+// become of their collection meanwhile.
 func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 	streams := make([]scenario.Stream, p.Count)
 	for i := range streams {
@@ -42,7 +42,7 @@ func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 		}
 		if pick("slow", 6) == 0 { // much may happen, and be undone, between two answers
 			streams[i].Poll = []time.Duration{700, 1500}[pick("how slow", 2)] * time.Millisecond
-			streams[i].Resume = 0
+			streams[i].Resume, streams[i].Batch = 0, 0 // or it would never be done
 		}
 	}
 	return streams

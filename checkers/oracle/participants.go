@@ -10,7 +10,9 @@ import (
 // stopping are the kinds of faults with which a step of a migration may fail although its node
 // remains the primary: also a primary that was asked to hand over, and has found nobody, refuses
 // writes for a while.
-var stopping = []string{"kill-operation", "error", "stepdown", "stale-request", "stale-task"}
+var stopping = []string{
+	"kill-operation", "error", "stepdown", "stale-request", "stale-task", "lost-outcome",
+}
 
 // move is what is known of one migration.
 type move struct {

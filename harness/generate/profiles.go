@@ -43,7 +43,7 @@ func (p *Profile) kinds() []*faults.Kind {
 // bugs when it was measured.
 var deepKinds = []string{
 	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "crash-loop",
-	"duplicate", "hold", "lost-request", "lost-reply", "stale-request", "stale-task",
+	"duplicate", "hold", "lost-request", "lost-reply", "lost-outcome", "stale-request", "stale-task",
 	"slow-disk", "pause", "partial-partition", "isolated-primary", "superseded", "unreplicated",
 	"halves", "slow-link",
 }
