@@ -73,10 +73,16 @@ func (o *Oracle) givenUp(m *move, written uint64) {
 
 func (o *Oracle) judgeDecision(e *trace.Event) {
 	o.giveUp(e)
-	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
+	if e.Kind != trace.DecisionMade {
 		return
 	}
 	m := o.move(e.Migration())
+	if o.world.Set(e.Shard).Leader != e.Node {
+		if e.Decision() == trace.Aborted {
+			m.denied, m.decision = true, cmp.Or(m.decision, e.Step)
+		}
+		return
+	}
 	if committed := m.committed != 0; committed != (e.Decision() == trace.Committed) {
 		o.report(decisionRule, verdict.Violation{
 			Signature: decidedWrongly, NS: m.ns,
@@ -134,7 +140,7 @@ const (
 // judgeLateCommit judges a commit that a majority of the config server has.
 func (o *Oracle) judgeLateCommit(w *model.Write) {
 	m := o.moves[w.Migration()]
-	if m == nil || m.decided != trace.Aborted {
+	if m == nil || !m.aborts() {
 		return
 	}
 	o.report(fencingRule, verdict.Violation{
@@ -204,7 +210,7 @@ func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 			fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed",
 				e.Node, o.show(e.Key), m.id))
 	case e.Shard == m.from && m.committed == 0,
-		e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != trace.Aborted:
+		e.Shard == m.to && slices.Contains(m.promised, e.Shard) && !m.aborts():
 		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s",
 			e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}

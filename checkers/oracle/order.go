@@ -274,11 +274,11 @@ func (r *order) taskEnters(e *trace.Event) {
 	if e.Shard == m.from {
 		r.pair(e).donorTaskReady = true
 	}
-	wanted := trace.Committed
+	decided := m.decided == trace.Committed
 	if e.Shard == m.to {
-		wanted = trace.Aborted
+		decided = m.aborts()
 	}
-	if m.decided != wanted {
+	if !decided {
 		r.outOfOrder(e, taskTooEarly,
 			fmt.Sprintf("the deletion of %s on %s is %s", r.span(e.Min, e.Max), e.Shard, state),
 			"the donor's decision is "+cmp.Or(m.decided.String(), "not made yet"))

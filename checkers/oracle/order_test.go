@@ -110,6 +110,14 @@ func TestOrder(t *testing.T) {
 		"ready before the decision": {
 			until(ordered, "decide a.0 m1 committed") + "task a.0 m1 - m ready 1", taskTooEarly,
 		},
+		"ready by a deposed primary that has aborted": {
+			until(ordered, "table 1 2 move_m1 -..m=b@2|0<a") +
+				"elected a.1 2 1 1:1\ndecide a.0 m1 aborted\ntask b.0 m1 - m ready 1", "",
+		},
+		"ready by a deposed primary that has committed": {
+			until(ordered, "table 1 2 move_m1 -..m=b@2|0<a") +
+				"elected a.1 2 1 1:1\ndecide a.0 m1 committed\ntask b.0 m1 - m ready 1", taskTooEarly,
+		},
 		"ready where the range stays": {
 			until(ordered, "task b.0 m1 - m dropped 1") + "task b.0 m1 - m ready 1", taskTooEarly,
 		},

@@ -47,12 +47,14 @@ type move struct {
 	history model.History
 	// commit is the newest entry of the config server that commits it; committed is the step at
 	// which a majority had it, and confirmed when that was; decided what the donor persisted, and
-	// when.
+	// when. A decision to abort that a primary has told of after it was deposed is in denied: it may
+	// have persisted that before.
 	commit    *trace.Event
 	committed uint64
 	confirmed int64
 	decided   trace.Decision
 	decision  uint64
+	denied    bool
 	// arrived is set when the recipient has everything that it was sent. reported is set when the
 	// donor has told how it ended, swept when it has begun to delete what it gave away, ended is
 	// the step at which it completed the migration. The shards in promised have recorded a task for
@@ -69,6 +71,11 @@ type move struct {
 	promised, cleaned []string
 	// completed says that the donor which began it has also completed it after the commit.
 	completed bool
+}
+
+// aborts says that a primary of the donor has decided to abort.
+func (m *move) aborts() bool {
+	return m.decided == trace.Aborted || m.decided == 0 && m.denied
 }
 
 func (o *Oracle) move(id string) *move {
