@@ -105,7 +105,11 @@ func (j *Judge) Observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.NodeUp, trace.NodeDown:
 		name, _, _ := strings.Cut(e.Node, ".")
-		j.of(name).end(func(h *handOver) bool { return h.node == e.Node }, e.At)
+		s := j.of(name)
+		s.end(func(h *handOver) bool { return h.node == e.Node }, e.At)
+		if s.primary == e.Node { // which may take long to come back, and then leads no more
+			s.primary, s.changed = "", e.At
+		}
 	case trace.Elected, trace.SteppedDown:
 		j.verdict.Checked++
 		s := j.of(e.Shard)

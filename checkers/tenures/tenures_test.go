@@ -91,9 +91,14 @@ func TestChanges(t *testing.T) {
 		"times that change":  {moving, []happening{elected(20, "a.1")}, nil, ""},
 		"handing over":       {half, []happening{elected(20, "a.1")}, handsOver, ""},
 		"lost with its node": {half, lost, unheard, electedIdly},
-		"handed over":        {half, []happening{elected(20, "a.1")}, handedOver, ""},
-		"chance":             {half, []happening{elected(20, "a.1")}, chance, ""},
-		"chance elsewhere":   {half, []happening{elected(20, "a.1")}, elsewhere, electedIdly},
+		"it was down, and back long ago": {
+			half, []happening{
+				{5, "a.0", trace.NodeDownEvent{}}, {6, "a.0", trace.NodeUpEvent{}}, elected(30, "a.1"),
+			}, nil, "",
+		},
+		"handed over":      {half, []happening{elected(20, "a.1")}, handedOver, ""},
+		"chance":           {half, []happening{elected(20, "a.1")}, chance, ""},
+		"chance elsewhere": {half, []happening{elected(20, "a.1")}, elsewhere, electedIdly},
 		"again and again": {half, []happening{
 			elected(20, "a.1"), {20, "a.1", trace.WritableEvent{Shard: "a", Term: 2}},
 			elected(21, "a.0"),
