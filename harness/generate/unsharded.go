@@ -15,7 +15,7 @@ import (
 const (
 	// unshardedShare is how many percent of the scenarios have an unsharded collection whose
 	// primary moves.
-	unshardedShare = 20
+	unshardedShare = 35
 	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
 	unshardedKeys, unshardedOps = 8, 60
 	unshardedNamespace          = "test.plain"
