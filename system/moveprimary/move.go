@@ -169,6 +169,9 @@ func (m *primaryMove) clone(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
+	if err := m.mayHold(); err != nil {
+		return err
+	}
 	if err := m.advance(t, CatchUp, m.holds(false)...); err != nil {
 		return err
 	}
@@ -213,6 +216,17 @@ func (m *primaryMove) askForCopy(t env.Task) (*command.ClonedCatalogData, error)
 // still asked for it.
 func (m *primaryMove) held() []string {
 	return append([]string{m.record.Database}, m.record.namespaces()...)
+}
+
+// mayHold fails while an operation on a whole collection holds one of the names: it may have come
+// to its end on the shard that had the database before, and not here.
+func (m *primaryMove) mayHold() error {
+	for _, ns := range m.held() {
+		if err := m.s.shard.MayHold(ns, m.record.Move); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // holds are the operations by which the critical section blocks requests.

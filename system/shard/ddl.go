@@ -183,12 +183,10 @@ func holderOf(req *command.ShardsvrParticipate) string {
 func (s *Server) block(req *command.ShardsvrParticipate) (ops []oplog.Op, err error) {
 	holder := holderOf(req)
 	for _, ns := range operationNamespaces(req) {
-		doc, held := s.recoverable(ns)
-		if held && doc.Reason != holder {
-			return nil, errcode.New(errcode.ConflictingOperationInProgress,
-				"the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+		if err := s.MayHold(ns, holder); err != nil {
+			return nil, err
 		}
-		if !held {
+		if _, held := s.recoverable(ns); !held {
 			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns,
 				sectionDoc{ns, holder, true, trace.System, req.Creates || ns == req.To}))
 		}

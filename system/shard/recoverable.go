@@ -53,6 +53,16 @@ func (s *Server) Hold(ns string, h Holder, reads bool) oplog.Op {
 		sectionDoc{NS: ns, Reason: h.ID, BlockReads: reads, Actor: h.Actor})
 }
 
+// MayHold is an errcode.ConflictingOperationInProgress while another one than who holds the
+// namespace.
+func (s *Server) MayHold(ns, who string) error {
+	if doc, held := s.recoverable(ns); held && doc.Reason != who {
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"the critical section of %s is held by %s, not %s", ns, doc.Reason, who)
+	}
+	return nil
+}
+
 // Unhold returns the operation that undoes Hold.
 func (s *Server) Unhold(ns string) oplog.Op {
 	return oplog.Op{
@@ -68,12 +78,10 @@ func (s *Server) Unhold(ns string) oplog.Op {
 // migration; another's hold is an errcode.ConflictingOperationInProgress. Other errors leave open
 // whether the hold exists: only the majority's is promised.
 func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
-	doc, held := s.recoverable(ns)
-	if held && doc.Reason != migration {
-		return errcode.New(errcode.ConflictingOperationInProgress,
-			"the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
+	if err := s.MayHold(ns, migration); err != nil {
+		return err
 	}
-	if !held {
+	if _, held := s.recoverable(ns); !held {
 		op := documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: migration})
 		if _, err := s.cfg.Member.Write(t, op); err != nil {
 			return err
