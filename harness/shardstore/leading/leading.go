@@ -23,8 +23,8 @@ import (
 // Record is when members of replica sets last answered who led them.
 type Record struct {
 	backed map[backer]env.Time
-	// asked is when a recipient was first asked to commit.
-	asked map[commit]env.Time
+	// asked is when a member was first asked for something that it then works on.
+	asked map[work]env.Time
 }
 
 type backer struct {
@@ -32,14 +32,27 @@ type backer struct {
 	term   uint64
 }
 
-type commit struct {
-	member  env.NodeID
-	session string
+// work is a commit of what a recipient has received, or a move of a database, of one member. A
+// repetition of the request joins it.
+type work struct {
+	member env.NodeID
+	what   string
+}
+
+// workOf is the work that a request begins or joins; nothing for most.
+func workOf(member env.NodeID, asked env.Message) work {
+	switch req := asked.(type) {
+	case *command.RecvChunkCommit:
+		return work{member, req.Session}
+	case *command.ShardsvrMovePrimary:
+		return work{member, req.Database + " to " + req.To}
+	}
+	return work{}
 }
 
 // New returns the record of a cluster that has not sent anything.
 func New() *Record {
-	return &Record{map[backer]env.Time{}, map[commit]env.Time{}}
+	return &Record{map[backer]env.Time{}, map[work]env.Time{}}
 }
 
 // Sent notes a message of a member.
@@ -51,20 +64,17 @@ func (r *Record) Sent(member env.NodeID, m *replset.Raft, now env.Time) {
 
 // Arrived notes a request.
 func (r *Record) Arrived(x *env.Exchange, asked env.Message, now env.Time) {
-	if req, commits := asked.(*command.RecvChunkCommit); commits {
-		if c := (commit{x.To, req.Session}); r.asked[c] == 0 {
-			r.asked[c] = now
-		}
+	if w := workOf(x.To, asked); w.what != "" && r.asked[w] == 0 {
+		r.asked[w] = now
 	}
 }
 
 // Lacks reports whether fewer members than make a majority with the leader have answered it, in
-// that term, since the request arrived. A recipient that has proved itself for a commit answers a
-// repetition by that.
+// that term, since the request arrived; of one that joins work, since the first for that.
 func (r *Record) Lacks(x *env.Exchange, asked env.Message, term uint64, set []env.NodeID) bool {
 	since, backed := x.Began, 1
-	if req, commits := asked.(*command.RecvChunkCommit); commits {
-		since = r.asked[commit{x.To, req.Session}]
+	if w := workOf(x.To, asked); w.what != "" {
+		since = r.asked[w]
 	}
 	for _, id := range set {
 		if at, answered := r.backed[backer{id, term}]; id != x.To && answered && at > since {

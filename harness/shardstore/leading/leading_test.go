@@ -51,23 +51,30 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestLacksForCommit: what has proved the first request to commit is proof for its repetition.
-func TestLacksForCommit(t *testing.T) {
-	r, asked := leading.New(), &command.RecvChunkCommit{Session: "s"}
-	first, again := &env.Exchange{To: "a.0", Began: 5}, &env.Exchange{To: "a.0", Began: 10}
-	r.Arrived(first, asked, 5)
-	if !r.Lacks(first, asked, 3, set) {
-		t.Error("nobody has answered yet")
-	}
-	r.Sent("a.1", &replset.Raft{Type: pb.MsgAppResp, Term: 3}, 7)
-	r.Arrived(again, asked, 10)
-	if r.Lacks(again, asked, 3, set) {
-		t.Error("the repetition is answered by the proof for the first")
-	}
-	other := &command.RecvChunkCommit{Session: "t"}
-	r.Arrived(again, other, 10)
-	if !r.Lacks(again, other, 3, set) {
-		t.Error("another session is another commit")
+// TestLacksForWork: what has proved the first request for some work is proof for its repetition.
+func TestLacksForWork(t *testing.T) {
+	for _, c := range []struct{ asked, other env.Message }{
+		{&command.RecvChunkCommit{Session: "s"}, &command.RecvChunkCommit{Session: "t"}},
+		{
+			&command.ShardsvrMovePrimary{Database: "d", To: "b"},
+			&command.ShardsvrMovePrimary{Database: "d", To: "c"},
+		},
+	} {
+		r := leading.New()
+		first, again := &env.Exchange{To: "a.0", Began: 5}, &env.Exchange{To: "a.0", Began: 10}
+		r.Arrived(first, c.asked, 5)
+		if !r.Lacks(first, c.asked, 3, set) {
+			t.Errorf("%T: nobody has answered yet", c.asked)
+		}
+		r.Sent("a.1", &replset.Raft{Type: pb.MsgAppResp, Term: 3}, 7)
+		r.Arrived(again, c.asked, 10)
+		if r.Lacks(again, c.asked, 3, set) {
+			t.Errorf("%T: the repetition is answered by the proof for the first", c.asked)
+		}
+		r.Arrived(again, c.other, 10)
+		if !r.Lacks(again, c.other, 3, set) {
+			t.Errorf("%T: other work needs proof of its own", c.asked)
+		}
 	}
 }
 
