@@ -11,10 +11,10 @@ import (
 // taskArg and passesArg choose the pass at which a fault happens that has no failpoint as its
 // trigger.
 var (
-	taskArg = textArg("task", "with a time as the trigger: which tasks it may happen to, by name: "+
-		"step-up, or a command that they carry out; all without one", "")
-	passesArg = numberArg("passes", "with a time as the trigger: how many failpoints those tasks "+
-		"pass first", 0, 1_000_000, 0)
+	taskArg = textArg("task", "only if a time triggers the fault: the tasks that it may hit, by the "+
+		"command that they carry out, or step-up for those of a new primary; none: any task", "")
+	passesArg = numberArg("passes", "only if a time triggers the fault: how many failpoints such "+
+		"tasks, all together, pass before one is hit", 0, 1_000_000, 0)
 )
 
 func durationArg(name, about, value string) Arg {

@@ -9,9 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-var endingArg = wordArg("ending", "what ends its work: crash, stepdown, cut (the node is "+
-	"cut off from its replica set until another leads), again (it is deposed and re-elected) or "+
-	"error (its next step fails)",
+var endingArg = wordArg("ending", "how that work is ended: crash, stepdown, cut (its node is cut "+
+	"off from its replica set until another leads), again (its node is deposed and then re-elected) "+
+	"or error (the next step fails)",
 	"crash", "stepdown", "cut", "again", "error")
 
 // cutTime is how long a node is cut off from its replica set at most: longer than any election

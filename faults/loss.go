@@ -86,8 +86,8 @@ var _ = declare(110, Kind{
 
 var _ = declare(115, Kind{
 	Name: "lost-outcome",
-	About: "a control message is carried out and the reply to it is lost; then the work of its " +
-		"sender ends, which does not know the outcome, or is about to find it out",
+	About: "a control message is executed and its reply is lost; soon after, the work of the node " +
+		"that sent it is ended, while that node does not know the outcome or is about to learn it",
 	Aim: AtLink,
 	Args: []Arg{
 		messagesArg, skipArg, endingArg,

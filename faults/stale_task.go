@@ -9,8 +9,8 @@ import (
 
 var _ = declare(220, Kind{
 	Name: "stale-task",
-	About: "the task at a failpoint stalls while its node's term as primary, or another " +
-		"party's work, is ended, and goes on after the cluster has recovered from that",
+	About: "the task at a failpoint stalls; meanwhile its node's term as primary, or another " +
+		"party's work, is ended; the task goes on once the cluster has recovered from that",
 	Aim: AtPoint,
 	Args: []Arg{
 		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),

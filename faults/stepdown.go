@@ -29,8 +29,8 @@ const supersedeTime, supersedeStep = 600 * time.Millisecond, 40 * time.Milliseco
 
 var _ = declare(136, Kind{
 	Name: "superseded",
-	About: "another member takes the lead of a replica set, while what the members send to the " +
-		"primary before it is late: that one goes on and does not know that it is deposed",
+	About: "another member of a replica set becomes primary while messages from the members to " +
+		"the old primary are delayed, so that the old one carries on, unaware that it is deposed",
 	Aim: AtNode,
 	Args: []Arg{
 		wordArg("answers", "late: each by a random time, so that old answers arrive after the "+

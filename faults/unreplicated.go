@@ -21,11 +21,11 @@ var _ = declare(137, Kind{
 		"none of its writes until the fault ends",
 	Aim: AtPoint,
 	Args: []Arg{
-		wordArg("ending", "power-loss: it loses power then, and what it reported before a majority "+
-			"had it is gone; late: a majority has it then", "power-loss", "late"),
-		numberArg("unanswered", "to how many of the next requests from outside of the set its "+
-			"answers are lost, so that they are sent again before a majority has what they did",
-			0, 1000, 0),
+		wordArg("ending", "how the fault ends: power-loss: the primary loses power, and the writes "+
+			"that it reported before a majority had them are gone; late: those writes reach a "+
+			"majority after all", "power-loss", "late"),
+		numberArg("unanswered", "how many of its next replies to requests from outside the set are "+
+			"lost, so that these are retried before a majority has their effects", 0, 1000, 0),
 	},
 	inject: injectUnreplicated,
 	draw: func(d *Draw) scenario.Fault {

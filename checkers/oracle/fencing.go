@@ -14,12 +14,12 @@ import (
 var decisionRule = verdict.Checker{
 	Name: "decision",
 	Promise: "A donor decides that a migration is committed if, and only if, the config server " +
-		"has committed it. One of 4.2 may miss a commit that is written after its request has " +
-		"come back, and no other.",
+		"has committed it. The one exception: a donor of 4.2 may miss a commit that is written " +
+		"after the donor's request for it has returned.",
 	Signatures: verdict.Meanings{
 		decidedWrongly: "a donor decided otherwise than the config server",
-		gaveUpCommitted: "a donor of 4.2 took a migration for failed whose commit had been " +
-			"written when its request came back",
+		gaveUpCommitted: "a donor of 4.2 treated a migration as failed whose commit had been " +
+			"written before the donor's request for it returned",
 	},
 }
 

@@ -51,8 +51,8 @@ type Wish struct {
 	// Asking is what else the request says, and Waits that it includes the deletion.
 	Asking string
 	Waits  bool
-	// end is how far chunks with the key of Find have reached since.
-	end string
+	// begin and end are how far chunks with the key of Find have reached since, end empty for none.
+	begin, end string
 }
 
 // MovesRange is called when an operator has a range moved.
@@ -65,9 +65,14 @@ func (o *Oracle) MovesRange(w Wish) {
 
 // reach notes how far the chunk with the key of Find reaches in a table.
 func (w *Wish) reach(table model.Table) {
-	if w.Find != "" {
-		w.end = max(w.end, table.ChunkOf(w.Find).Max)
+	c := table.ChunkOf(w.Find)
+	if w.Find == "" || c.Max == "" {
+		return
 	}
+	if w.end == "" {
+		w.begin = c.Min
+	}
+	w.begin, w.end = min(w.begin, c.Min), max(w.end, c.Max)
 }
 
 // followWishes notes how the chunks change that operators have asked for.
@@ -86,7 +91,7 @@ func (r *rounds) followWishes(ns string) {
 func (r *rounds) judgeWish(e *trace.Event, w *Wish) {
 	within := w.Min <= e.Min && (w.Max == "" || e.Max != "" && e.Max <= w.Max)
 	if w.Find != "" {
-		within = e.Min <= w.Find && w.Find < e.Max || w.Find < e.Min && e.Max <= w.end
+		within = e.Min <= w.Find && w.Find < e.Max || w.begin <= e.Min && e.Max <= w.end
 	}
 	if within && e.NS == w.NS && e.Peer == w.To && e.Asking() == w.Asking {
 		return

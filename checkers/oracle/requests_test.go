@@ -99,11 +99,14 @@ func TestWishForAChunk(t *testing.T) {
 	for _, c := range []struct {
 		min, max  string
 		signature verdict.Signature
-	}{{"c", "f", ""}, {"f", "k", ""}, {"k", "m", ""}, {"k", "n", notAsRequested}} {
+	}{
+		{"c", "f", ""}, {"f", "k", ""}, {"k", "m", ""}, {"k", "n", notAsRequested},
+		{"b", "c", notAsRequested},
+	} {
 		s := script{o: New(nil)}
 		s.o.Views(func(string) *balance.Round { return uneven() })
 		s.lines(t, "elected config.0 1 0 1:0\ntable 1 1 create -..c=a@1|0 c..m=a@1|1 m..+=b@1|2")
-		s.o.MovesRange(Wish{Name: "7", NS: "test.docs", To: "b", Find: "d", Asking: asking})
+		s.o.MovesRange(Wish{Name: "7", NS: "test.docs", To: "b", Find: "g", Asking: asking})
 		s.lines(t, "table 1 2 split c..f=a@1|3 f..k=a@1|4 k..m=a@1|5")
 		s.happens("a.0", trace.MoveAskedEvent{
 			NS: "test.docs", Min: c.min, Max: c.max, Request: "7", Peer: "b", Asking: asking,
