@@ -56,13 +56,19 @@ func (d *Draw) between(question string, from, to time.Duration) time.Duration {
 // span is how long a fault lasts: often shorter than an election, sometimes longer than a command's
 // timeout.
 func (d *Draw) span(question string) time.Duration {
+	return d.within(question, 5*time.Millisecond, 60*time.Millisecond, 900*time.Millisecond)
+}
+
+// within draws a time from the least on to 4 s: half of them between the two bounds, and a quarter
+// on either side.
+func (d *Draw) within(question string, least, short, long time.Duration) time.Duration {
 	switch d.n(question+" class", 4) {
 	case 0:
-		return d.between(question, 5*time.Millisecond, 60*time.Millisecond)
+		return d.between(question, least, short)
 	case 1, 2:
-		return d.between(question, 60*time.Millisecond, 900*time.Millisecond)
+		return d.between(question, short, long)
 	default:
-		return d.between(question, 900*time.Millisecond, 4*time.Second)
+		return d.between(question, long, 4*time.Second)
 	}
 }
 

@@ -109,20 +109,9 @@ var _ = declare(115, Kind{
 	draw: func(d *Draw) scenario.Fault {
 		f := drawStaleRequest(d)
 		f.For, f.Until = d.span("window"), nil
-		f.Args = append(f.Args, setting("after", d.sinceSent("after")))
+		// Before, about when or after the sender gives up on the reply, whatever its patience.
+		f.Args = append(f.Args, setting("after",
+			d.within("after", 5*time.Millisecond, 100*time.Millisecond, 600*time.Millisecond)))
 		return f
 	},
 })
-
-// sinceSent draws how long ago the sender sent its message: before, about when or after it gives up
-// on the reply, whatever its patience.
-func (d *Draw) sinceSent(question string) time.Duration {
-	switch d.n(question+" class", 4) {
-	case 0:
-		return d.between(question, 5*time.Millisecond, 100*time.Millisecond)
-	case 1, 2:
-		return d.between(question, 100*time.Millisecond, 600*time.Millisecond)
-	default:
-		return d.between(question, 600*time.Millisecond, 4*time.Second)
-	}
-}

@@ -35,7 +35,7 @@ const (
 	gaveUpCommitted verdict.Signature = "gave-up-a-commit"
 )
 
-// CommitReturned notes that the donor's request to commit came back, with an answer or without.
+// CommitReturned notes that the donor's request to commit has returned, with an answer or without.
 func (o *Oracle) CommitReturned(migration string) { o.move(migration).returned = o.step }
 
 // judgeGivenUp judges a commit that a majority of the config server has.
@@ -65,9 +65,9 @@ func (o *Oracle) givenUp(m *move, written uint64) {
 	}
 	o.report(decisionRule, verdict.Violation{
 		Signature: gaveUpCommitted, NS: m.ns,
-		Broke: fmt.Sprintf("the donor of migration %s took it at step %d for failed", m.id, m.gaveUp),
+		Broke: fmt.Sprintf("the donor of migration %s treated it as failed at step %d", m.id, m.gaveUp),
 		Because: []string{fmt.Sprintf("the config server wrote the commit at step %d, and the "+
-			"donor's request came back at step %d", written, m.returned)},
+			"donor's request returned at step %d", written, m.returned)},
 	}, written, m.returned, m.gaveUp)
 }
 

@@ -61,9 +61,9 @@ type move struct {
 	// it that waits for the decision, those in cleaned have removed theirs.
 	arrived, reported bool
 	swept             bool
-	// returned is the step at which the donor's newest request to commit came back, answered or not.
+	// returned is the step at which the donor's newest request to commit returned, answered or not.
 	returned uint64
-	// gaveUp is the step at which a donor of 4.2 that had asked for the commit took it for failed.
+	// gaveUp is the step at which a donor of 4.2 that had asked for the commit treated it as failed.
 	gaveUp uint64
 	// aborted says that a donor's primary has ended it without a commit, and let writes pass again.
 	aborted           bool

@@ -86,8 +86,8 @@ func (r *rounds) followWishes(ns string) {
 }
 
 // judgeWish judges that a donor was asked for what an operator has asked for: a part of the range,
-// if that is one of several chunks. A chunk that was found by its key may have been cut since, and
-// the piece with the key have moved.
+// if that is one of several chunks. A chunk that was found by its key may have been split since,
+// and the piece with the key have moved.
 func (r *rounds) judgeWish(e *trace.Event, w *Wish) {
 	within := w.Min <= e.Min && (w.Max == "" || e.Max != "" && e.Max <= w.Max)
 	if w.Find != "" {

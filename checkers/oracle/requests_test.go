@@ -93,7 +93,7 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// TestWishForAChunk: when the chunk of a key is cut while it is to move, its pieces do.
+// TestWishForAChunk: when the chunk of a key is split while it is to move, its pieces do.
 func TestWishForAChunk(t *testing.T) {
 	const asking = "operator balancer chunkBytes=0 throttle="
 	for _, c := range []struct {
