@@ -171,7 +171,7 @@ func (c *causes) judge(e *trace.Event) {
 	case trace.Answered:
 		c.judgeRefusal(e)
 		c.noteAnswer(e)
-		c.noteWatch(e)
+		c.noteJudged(e)
 	case trace.CallEnded:
 		c.judgeCall(e)
 		c.noteCall(e)

@@ -284,7 +284,13 @@ func TestCauses(t *testing.T) {
 			cursorIs(1000, trace.CursorLost), "",
 		},
 		"a routing table": {
-			[]happening{ended(95, "router.0", "Find", "StaleConfig")},
+			[]happening{
+				ended(95, "router.0", "Find", "StaleConfig"),
+				{95, "router.0", trace.AnsweredEvent{
+					Peer: "client.0", NS: "test.docs", Request: "RenameUnsharded",
+					Code: "IllegalOperation",
+				}},
+			},
 			[]happening{
 				ended(60, "router.0", "GetRoutingTable", ""),
 				ended(70, "router.0", "GetRoutingTable", ""),

@@ -102,34 +102,43 @@ func (c *causes) placementAt(shard, ns string, v *trace.Chunk) *placement {
 type reads struct {
 	// ended are when the last two readings ended.
 	ended [2]int64
+	// judged is when the router last answered a request that it may have judged by a table which it
+	// had read for it.
+	judged int64
+}
+
+func (n *evidence) read(ns string) *reads {
+	r := n.tables[ns]
+	if r == nil {
+		r = &reads{}
+		n.tables[ns] = r
+	}
+	return r
 }
 
 // judgeRead judges that a router, whose members are of no set, reads a routing table. It does so at
 // first, and then whenever a shard has found what it has out of date, or the reading failed
-// (protocol 3.4). The answer to a request that was sent by one table may come while the next is
-// being read, so that it counts for two.
+// (protocol 3.4), or it is about to refuse a request by itself. The answer to a request that was
+// sent by one table may come while the next is being read, so that it counts for two.
 func (c *causes) judgeRead(e *trace.Event) {
-	r := c.of(e.Node).tables[e.NS]
-	if r == nil {
-		r = &reads{}
-		c.of(e.Node).tables[e.NS] = r
-	}
 	n := c.of(e.Node)
-	if r.ended[1] != 0 && n.any < r.ended[1] && n.quiet(r.ended[1]) &&
-		c.commands == 0 && c.commanded < r.ended[1] {
+	r := n.read(e.NS)
+	since := r.ended[1]
+	if since != 0 && max(n.any, r.judged, c.commanded) < since && n.quiet(since) &&
+		c.commands == 0 {
 		c.noCause(e, refreshedIdly,
 			fmt.Sprintf("%s reads the routing table of %s again", e.Node, e.NS),
-			"a request of its own was refused or lost, or an operator had it split or merge, "+
-				"since the time before last", r.ended[1])
+			"a request of its own was refused or lost, or it refused one, or an operator had it "+
+				"split or merge, since the time before last", since)
 	}
 	r.ended[0], r.ended[1] = e.At, r.ended[0]
 }
 
-// noteWatch notes when a router refuses a stream, before which it has looked again; the client may
-// have given up long ago.
-func (c *causes) noteWatch(e *trace.Event) {
-	if e.Asked() == "Watch" {
-		c.commanded = e.At
+// noteJudged notes when a router refuses a request, before which it has looked again, as it has
+// before every stream; the client may have given up long ago.
+func (c *causes) noteJudged(e *trace.Event) {
+	if e.Code() != "" || e.Asked() == "Watch" {
+		c.of(e.Node).read(e.NS).judged = e.At
 	}
 }
 
