@@ -285,38 +285,6 @@ func (r *order) judgeTime(e *trace.Event) {
 	}
 }
 
-// TakesOver is called when a new primary of 4.2 begins to serve: what it finds on record is a
-// config time, and whether a commit is counted that may be in progress. One of the two informs it
-// of every commit that its shard has asked for, but for one that takes effect behind its back.
-func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
-	if counted {
-		return
-	}
-	var missed []string
-	//shardproof:allow map the first by name is reported
-	for id, m := range o.moves {
-		from := m.from
-		if p := o.primaries[id]; p != nil {
-			from = p.from
-		}
-		if from == shard && m.committed != 0 && m.committed < o.elections[shard] &&
-			known < o.order.commitTimes[id] && !o.isUnfenced(id) {
-			missed = append(missed, id)
-		}
-	}
-	if len(missed) == 0 {
-		return
-	}
-	id := slices.Min(missed)
-	o.report(orderRule, verdict.Violation{
-		Signature: timeNotKept, NS: o.moves[id].ns,
-		Broke: fmt.Sprintf("%s takes over and finds no commit in progress", node),
-		Because: []string{fmt.Sprintf("its shard has had %s committed at config time %d, and has "+
-			"recorded %d: it may read a catalog older than the commit",
-			id, o.order.commitTimes[id], known)},
-	}, o.moves[id].committed)
-}
-
 // moveUnfinished is the signature of a movePrimary whose recipient has not finished an earlier one
 // in the other direction: a successor of its primary would drop the collections that have come back
 // since (H-74b).

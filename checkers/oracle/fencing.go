@@ -324,6 +324,12 @@ func (o *Oracle) noteUnread(e *trace.Event) {
 	}
 }
 
+// commitRequests are by which a donor asks for its commit.
+var commitRequests = map[trace.CatalogChange]string{
+	trace.ChunkMoved:   commitRequest,
+	trace.PrimaryMoved: "CommitMovePrimary",
+}
+
 // commitRequest is by which a donor asks for its commit, in both protocols.
 const commitRequest = "CommitChunkMigration"
 

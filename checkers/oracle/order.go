@@ -71,6 +71,9 @@ type order struct {
 	// unfinished is that of UnfinishedMoves.
 	unfinished  func(node, database string) string
 	commitTimes map[string]uint64
+	// onRecord is that of CommitsOnRecord.
+	onRecord   func(node string) (known uint64, counted bool)
+	uninformed []uninformed
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.
@@ -147,6 +150,9 @@ func (r *order) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.Elected:
 		r.forget(e.Shard)
+		return
+	case trace.Majority:
+		r.judgeInformed()
 		return
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.RangeDeletion, trace.DecisionMade,
 		trace.MigrationEnded, trace.PrimaryMoving, trace.CatalogWritten:
@@ -332,10 +338,7 @@ func (r *order) ends(e *trace.Event, p *pair) {
 // commits: the config server writes what somebody has asked for.
 func (r *order) commits(e *trace.Event) {
 	change, id := trace.ParseCatalogChange(e.Why())
-	if moves := change == trace.ChunkMoved || change == trace.PrimaryMoved; moves &&
-		r.newest != nil && r.world.Set(e.Shard).Leads(e) {
-		r.commitTimes[id] = r.newest(e.Node)
-	}
+	r.noteCommit(e, id, commitRequests[change])
 	switch p := r.pairs[id]; {
 	case change == trace.ChunkMoved && p != nil && p.donor != 0 &&
 		p.donors&setOf(trace.DonorCloneCompleted) == 0:

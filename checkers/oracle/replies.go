@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // repliesRule is replies: what an answer says besides that for which histories have words. Who asks
@@ -232,4 +234,97 @@ func (o *Oracle) AskedEarly(node, request, ns string, term uint64) {
 			"a majority of its set has no entry of that term yet, so that what it goes by may be undone",
 		},
 	}, o.step)
+}
+
+// TakesOver is called when a new primary of 4.2 begins to serve: what it finds on record is a
+// config time, and whether a commit is counted that may be in progress. One of the two informs it
+// of every commit that its shard has asked for, but for one that takes effect behind its back.
+func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
+	if counted {
+		return
+	}
+	var missed []string
+	//shardproof:allow map the first by name is reported
+	for id, m := range o.moves {
+		from := m.from
+		if p := o.primaries[id]; p != nil {
+			from = p.from
+		}
+		if from == shard && m.committed != 0 && m.committed < o.elections[shard] &&
+			known < o.order.commitTimes[id] && !o.isUnfenced(id) {
+			missed = append(missed, id)
+		}
+	}
+	if len(missed) == 0 {
+		return
+	}
+	id := slices.Min(missed)
+	o.report(orderRule, verdict.Violation{
+		Signature: timeNotKept, NS: o.moves[id].ns,
+		Broke: fmt.Sprintf("%s takes over and finds no commit in progress", node),
+		Because: []string{fmt.Sprintf("its shard has had %s committed at config time %d, and has "+
+			"recorded %d: it may read a catalog older than the commit",
+			id, o.order.commitTimes[id], known)},
+	}, o.moves[id].committed)
+}
+
+// CommitsOnRecord says how the oracle gets to know by what a shard of 4.2 would inform its next
+// primary: a config time, and whether a commit is counted that may be in progress, as a majority
+// has it for all that the member knows. It is nil in other protocols.
+func (o *Oracle) CommitsOnRecord(of func(node string) (known uint64, counted bool)) {
+	o.order.onRecord = of
+}
+
+// uninformed is a commit of which the next primary of a shard may have to be informed, and the
+// primary that has asked for it.
+type uninformed struct {
+	id, shard, node string
+	written         uint64
+}
+
+// noteCommit notes the time of a commit, and begins to follow it, when it is written. One for which
+// a request has failed before may come behind the back of the primary that had sent it (protocol
+// 15).
+func (r *order) noteCommit(e *trace.Event, id, request string) {
+	if request == "" || r.newest == nil || !r.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	r.commitTimes[id] = r.newest(e.Node)
+	m := r.move(id)
+	from, began := m.from, m.began
+	if p := r.primaries[id]; p != nil {
+		from, began = p.from, p.began
+	}
+	leader := r.world.Set(from).Leader
+	if r.onRecord != nil && leader != "" && r.elections[from] < began &&
+		r.causes.of(leader).handed[request] == 0 {
+		r.uninformed = append(r.uninformed, uninformed{id, from, leader, r.step})
+	}
+}
+
+// judgeInformed: from when a majority of the config server has a commit until a majority of the
+// shard has recorded a time that is not older, the commit is counted there. A primary that takes
+// over may come at any moment.
+func (r *order) judgeInformed() {
+	r.uninformed = slices.DeleteFunc(r.uninformed, func(u uninformed) bool {
+		m, at := r.moves[u.id], r.commitTimes[u.id]
+		if r.world.Set(u.shard).Leader != u.node || r.elections[u.shard] > u.written ||
+			r.isUnfenced(u.id) {
+			return true
+		}
+		known, counted := r.onRecord(u.node)
+		if m.committed == 0 || counted && known < at {
+			return false
+		}
+		if known < at {
+			r.report(orderRule, verdict.Violation{
+				Signature: timeNotKept, NS: m.ns,
+				Broke: fmt.Sprintf("%s does not count commit %s as one in progress", u.shard, u.id),
+				Because: []string{fmt.Sprintf("it took effect at config time %d, and a majority of "+
+					"%s has recorded %d: the next primary may read a catalog older than the commit",
+					at, u.shard, known)},
+			}, m.committed)
+		}
+		return true
+	})
 }

@@ -123,6 +123,9 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
 	c.oracle.UnfinishedMoves(c.unfinishedMove)
+	if !protocolOf(s).CoordinatesMigrations() {
+		c.oracle.CommitsOnRecord(c.commitsOnRecord)
+	}
 	c.timed = timed.New(c.valuesOfSettings, c.clockOf, timed.Facts{
 		Members: func(set string) int { return len(c.Members(set)) },
 		Changed: c.changesHeartbeats(),

@@ -259,9 +259,24 @@ func (c *cluster) tookOver(e *trace.Event) {
 	}
 	c.notBefore(node, uint64(c.ConfigTime(node)))
 	if doc := minOpTime(m, store.Latest); doc != nil {
-		counted, _ := doc.Lookup("minOpTimeUpdaters").AsInt64OK()
-		c.oracle.TakesOver(e.Node, e.Shard, timeIn(doc, "minOpTime"), counted > 0)
+		c.oracle.TakesOver(e.Node, e.Shard, timeIn(doc, "minOpTime"), countsCommits(doc))
 	}
+}
+
+// commitsOnRecord is by what a majority of a member's shard would inform its next primary of
+// commits, as far as the member knows.
+func (c *cluster) commitsOnRecord(node string) (known uint64, counted bool) {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return 0, true
+	}
+	doc := minOpTime(m, m.Committed().Index)
+	return timeIn(doc, "minOpTime"), doc != nil && countsCommits(doc)
+}
+
+func countsCommits(minOpTime bson.Raw) bool {
+	counted, _ := minOpTime.Lookup("minOpTimeUpdaters").AsInt64OK()
+	return counted > 0
 }
 
 func (c *cluster) notBefore(node env.NodeID, known uint64) {
