@@ -15,10 +15,13 @@ var repliesRule = verdict.Checker{
 	Promise: "Every field of an answer to a client is one that the request may have: counts, " +
 		"flags, documents with their keys, the order and size of batches, and the operation time, " +
 		"which for a snapshot read is the time that was asked for. " +
-		"If a server answers that a write was not executed, it has written nothing there.",
+		"If a server answers that a write was not executed, it has written nothing there, and a " +
+		"router knows of no attempt that may have been executed.",
 	Signatures: verdict.Meanings{
 		wrongReply:     "an answer says what no state of the data explains",
 		refusedWritten: "a server refused a write that it has in its log",
+		refusedInDoubt: "a router answered that a write was not executed, although it had not " +
+			"learned that of each of its attempts",
 	},
 }
 
@@ -27,6 +30,7 @@ var _ = declare(114, repliesRule, func(*Oracle) hooks { return hooks{} })
 const (
 	wrongReply     verdict.Signature = "reply-inconsistent"
 	refusedWritten verdict.Signature = "refused-what-it-wrote"
+	refusedInDoubt verdict.Signature = "refused-in-doubt"
 )
 
 // RefusedWritten reports a write that its server has logged at that index and refuses with a code
@@ -37,6 +41,18 @@ func (o *Oracle) RefusedWritten(node, request, ns, code string, index uint64) {
 		Broke: fmt.Sprintf("%s refuses %s with %s, as if it had certainly not executed it",
 			node, request, code),
 		Because: []string{fmt.Sprintf("the request wrote entry %d of its log", index)},
+	}, o.step)
+}
+
+// RefusedInDoubt reports a router that refuses a write with a code that stands for one that was
+// certainly not executed, although an attempt of it on a member has ended with another code.
+func (o *Oracle) RefusedInDoubt(node, request, ns, code, member, earlier string) {
+	o.report(repliesRule, verdict.Violation{
+		Signature: refusedInDoubt, NS: ns,
+		Broke: fmt.Sprintf("%s refuses %s with %s, as if it had certainly not been executed",
+			node, request, code),
+		Because: []string{fmt.Sprintf("its attempt on %s ended with %s, which leaves that open",
+			member, earlier)},
 	}, o.step)
 }
 

@@ -86,6 +86,13 @@ func TestSeenFromOutside(t *testing.T) {
 			},
 			repliesRule, refusedWritten,
 		},
+		"a write is refused in doubt": {
+			func(o *Oracle) {
+				o.RefusedInDoubt("router.0", "Update", "test.docs", "NotWritablePrimary", "a.0",
+					"PrimarySteppedDown")
+			},
+			repliesRule, refusedInDoubt,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := told(nil)

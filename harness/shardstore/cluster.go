@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
+	"github.com/shardproof/shardproof/harness/shardstore/doubts"
 	"github.com/shardproof/shardproof/harness/shardstore/leading"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
@@ -62,6 +63,7 @@ type cluster struct {
 	merges       *merges.Watch
 	// primaries are those that routers go by.
 	primaries preference.Primaries
+	doubts    doubts.Routers
 	timed     *timed.Cluster
 	signals   *signals.Judge
 	// scans are the queries that shards have begun to answer.

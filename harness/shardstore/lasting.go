@@ -357,6 +357,33 @@ func refusal(err error, said *rpc.Envelope) error {
 	return err
 }
 
+// callEnded notes what its end tells the one who asked; err is why there is no answer, or what it
+// says.
+func (c *cluster) callEnded(x *env.Exchange, asked env.Message, err error) {
+	if commit, asks := asked.(*command.CommitChunkMigration); asks {
+		c.oracle.CommitReturned(commit.Migration)
+	}
+	of, routes := c.routerOf(x)
+	switch {
+	case routes && err != nil:
+		c.doubts.Ended(x, asked, err)
+		c.primaries.Failed(of, x.To)
+	case routes && isConfig(x.To):
+		c.learned[lesson{x.From, subject(asked)}] = c.world.Now()
+	}
+}
+
+// doubted has the oracle judge the answer of a router that may know that the write was executed.
+func (c *cluster) doubted(x *env.Exchange, asked env.Message, err error) {
+	if !isRouter(x.To) {
+		return
+	}
+	if a, wrong := c.doubts.Answered(x, err); wrong {
+		c.oracle.RefusedInDoubt(string(x.To), nameOf(asked), subject(asked),
+			string(errcode.Of(err)), string(a.To), string(a.Code))
+	}
+}
+
 // refusedWrite has the oracle judge a refusal by which a router or a client takes a statement not
 // to have been executed, and sends it again.
 func (c *cluster) refusedWrite(x *env.Exchange, asked env.Message, err error) {

@@ -44,16 +44,10 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	}
 	err := refusal(x.Err, said)
 	if !x.Served {
-		if commit, asks := asked.Body.(*command.CommitChunkMigration); asks {
-			c.oracle.CommitReturned(commit.Migration)
-		}
-		if of, routes := c.routerOf(x); routes && err != nil {
-			c.primaries.Failed(of, x.To)
-		} else if routes && isConfig(x.To) {
-			c.learned[lesson{x.From, subject(asked.Body)}] = c.world.Now()
-		}
+		c.callEnded(x, asked.Body, err)
 		return
 	}
+	c.doubted(x, asked.Body, err)
 	if err != nil || said == nil {
 		c.refusedWrite(x, asked.Body, err)
 		if err != nil {

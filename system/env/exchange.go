@@ -5,7 +5,10 @@ package env
 // caller has just learned. A world shows exchanges to those who judge nodes by what others see of
 // them.
 type Exchange struct {
-	From, To       NodeID
+	From, To NodeID
+	// Task is the number of the task that asks or, while Arrived or Served is set, that answers: of
+	// one node, no two have the same.
+	Task           uint64
 	Request, Reply Message
 	Err            error
 	// Sent is set when the request is sent, Arrived when it arrives; there is no answer yet. Served

@@ -81,12 +81,12 @@ func (w *World) serve(t *task) {
 	l := p.channel.link
 	received, arrived := w.decode(p), w.now
 	mark := t.witness(env.Exchange{
-		From: l.from.id, To: l.to.id, Request: received, Began: arrived, Arrived: true,
+		From: l.from.id, To: l.to.id, Task: t.id, Request: received, Began: arrived, Arrived: true,
 	})
 	m, err := t.node.handler(t, l.from.id, received)
 	t.witness(env.Exchange{
-		From: l.from.id, To: l.to.id, Request: received, Reply: m, Err: err, Began: arrived,
-		Served: true, Mark: mark, Wrote: t.Written(),
+		From: l.from.id, To: l.to.id, Task: t.id, Request: received, Reply: m, Err: err,
+		Began: arrived, Served: true, Mark: mark, Wrote: t.Written(),
 	})
 	if t.node.inert() {
 		return

@@ -241,7 +241,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	t.state, t.last, t.past = taskCalling, exchange{with: to}, t.last
 	began := t.node.world.now
 	t.witness(env.Exchange{
-		From: t.node.machine.id, To: to, Request: req, Began: began, Sent: true,
+		From: t.node.machine.id, To: to, Task: t.id, Request: req, Began: began, Sent: true,
 		Wrote: t.Written(),
 	})
 	t.node.world.request(t, to, req)
@@ -250,7 +250,8 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	t.reply = nil
 	t.last.at, t.last.answer, t.last.err = t.node.world.now, reply, err
 	t.witness(env.Exchange{
-		From: t.node.machine.id, To: to, Request: req, Reply: reply, Err: err, Began: began,
+		From: t.node.machine.id, To: to, Task: t.id, Request: req, Reply: reply, Err: err,
+		Began: began,
 	})
 	return reply, err
 }
