@@ -12,11 +12,11 @@ import (
 // sectionRule is critical-section.
 var sectionRule = verdict.Checker{
 	Name: "critical-section",
-	Promise: "While a donor blocks writes to commit a migration, no client's write takes " +
-		"effect on it; nor on the recipient, from the donor's commit request until the config " +
-		"server has committed or finally refused.",
+	Promise: "While a primary blocks writes, for a migration or for a change of the whole " +
+		"collection, no client's write takes effect on it; nor on the recipient of a migration, " +
+		"from the donor's commit request until the config server has committed or finally refused.",
 	Signatures: verdict.Meanings{
-		writeInSection: "a donor applied a client's write while it blocked writes",
+		writeInSection: "a primary applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
 		writeOnDonor: "a donor applied a client's write of the range before the outcome was " +
 			"final",
@@ -51,7 +51,7 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 					e.Node, o.show(e.Key),
 				),
 				Because: []string{
-					fmt.Sprintf("writes have been blocked since step %d for migration %s",
+					fmt.Sprintf("writes have been blocked since step %d for %s",
 						held.step, held.id),
 				},
 			}, held.step)
@@ -151,12 +151,9 @@ func (o *Oracle) settle(w *model.Write) {
 	})
 }
 
-// followSection notes when a donor blocks writes, and what it had at that moment: nothing may
+// followSection notes when a primary blocks writes, and what a donor had at that moment: nothing may
 // change it any more.
 func (o *Oracle) followSection(e *trace.Event) {
-	if e.Actor != trace.Donor {
-		return
-	}
 	n, id := o.node(e.Node), e.Migration()
 	if e.SectionState().Terminal() {
 		n.sections = slices.DeleteFunc(n.sections, func(h held) bool {
@@ -168,6 +165,9 @@ func (o *Oracle) followSection(e *trace.Event) {
 		return
 	}
 	n.sections = append(n.sections, held{e.NS, id, e.Step})
+	if e.Actor != trace.Donor {
+		return
+	}
 	if m := o.move(id); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
 		donor := o.world.Set(e.Shard)
 		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()

@@ -114,3 +114,26 @@ func TestHistoryAfterThePrimaryMoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) { expectOf(t, s.o, fencingRule, c.signature) })
 	}
 }
+
+// Once a collection is sharded, no client's request drops or renames it on one shard.
+func TestWholeChanges(t *testing.T) {
+	const sharded = on + "plain table 1 3 shardCollection -..+=a@1|0\nmajority config.0 1 3\n"
+	for name, c := range map[string]struct {
+		script    string
+		whole     bool
+		signature verdict.Signature
+	}{
+		"a drop":               {sharded + "plain user a.0 1 4 p 22", true, changedAsPlain},
+		"a write":              {sharded + "plain user a.0 1 4 p 22", false, ""},
+		"of an unsharded one":  {on + "plain user a.0 1 4 p 22", true, ""},
+		"before it is written": {until(sharded, "majority config.0 1 3") + "plain user a.0 1 4 p 22", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Plain("test.plain")
+			s.o.WholeChanges(func(string, uint64) bool { return c.whole })
+			s.lines(t, c.script)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}

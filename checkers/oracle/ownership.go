@@ -19,7 +19,9 @@ var ownershipRule = verdict.Checker{
 		"and a versioned query returns no document that its shard did not own when it was let in. " +
 		"What a server takes for the ranges of its shard is what they were at that version.",
 	Signatures: verdict.Meanings{
-		writeByStranger:  "a shard applied a client's write of a key that it does not own",
+		writeByStranger: "a shard applied a client's write of a key that it does not own",
+		changedAsPlain: "a shard dropped or renamed a sharded collection for a client as one that " +
+			"is not sharded",
 		readFromStranger: "a shard returned a document of a key that it does not own",
 		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
 	},
@@ -80,6 +82,14 @@ func (o *Oracle) showRanges(all [][2]string) string {
 	return strings.Join(shown, " ")
 }
 
+// WholeChanges says how the oracle gets to know whether an entry of a member's log changes a whole
+// collection, as a drop or a rename does.
+func (o *Oracle) WholeChanges(isWhole func(node string, index uint64) bool) { o.isWhole = isWhole }
+
+// changedAsPlain is the signature of a change of a sharded collection as a whole on one shard, by a
+// request that took it for an unsharded one.
+const changedAsPlain verdict.Signature = "changed-as-unsharded"
+
 // writeByStranger is the signature of a write on a shard that does not own the key.
 const writeByStranger verdict.Signature = "write-by-non-owner"
 
@@ -89,6 +99,16 @@ func (o *Oracle) judgeOwnership(e *trace.Event) {
 	}
 	table := o.world.Table(e.NS)
 	if table == nil || e.Key == "" {
+		return
+	}
+	if o.plain[e.NS] && o.world.Sharded(e.NS) && o.isWhole != nil &&
+		o.isWhole(e.Node, e.Index) {
+		o.report(ownershipRule, verdict.Violation{
+			Signature: changedAsPlain, NS: e.NS,
+			Broke: fmt.Sprintf("%s dropped or renamed a collection for a client, as one that is not "+
+				"sharded", e.Node),
+			Because: []string{"a majority of the config server says that it is sharded"},
+		})
 		return
 	}
 	if owner := table.Owner(e.Key); owner != e.Shard {

@@ -15,6 +15,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/moveprimary"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -208,6 +209,18 @@ func (c *cluster) newestTime(node string) uint64 {
 		return 0
 	}
 	return uint64(m.AppliedTS())
+}
+
+// isWholeChange reports whether an entry of a member's log drops or renames a collection.
+func (c *cluster) isWholeChange(node string, index uint64) bool {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return false
+	}
+	entry, _, there := m.Entry(index)
+	return there && slices.ContainsFunc(entry.Ops, func(op oplog.Op) bool {
+		return op.Kind == oplog.Drop || op.Kind == oplog.Rename
+	})
 }
 
 // unfinishedMove is the movePrimary of a database that a member has on record, "" for none.

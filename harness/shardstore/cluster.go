@@ -125,6 +125,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
 	c.oracle.UnfinishedMoves(c.unfinishedMove)
+	c.oracle.WholeChanges(c.isWholeChange)
 	if !protocolOf(s).CoordinatesMigrations() {
 		c.oracle.CommitsOnRecord(c.commitsOnRecord)
 	}
