@@ -1,6 +1,7 @@
 package moveprimary
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -59,8 +60,9 @@ func (m *primaryMove) end(err error) {
 	m.ended.Broadcast()
 }
 
+// at announces a site, and fails as well when the term has ended together with the wait there.
 func (m *primaryMove) at(t env.Task, site failpoint.Site) error {
-	return t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move})
+	return cmp.Or(t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move}), t.Err())
 }
 
 func (m *primaryMove) tell(t env.Task, req env.Message) error {
