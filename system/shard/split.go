@@ -29,7 +29,7 @@ func (s *Server) splitChunk(
 		At:    req.At,
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool {
-		return isSplit(table, rng, req.At)
+		return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At)
 	})
 }
 
@@ -52,7 +52,9 @@ func (s *Server) mergeChunks(
 		Max:   req.Max,
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
-		func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+		func(table *catalog.Table) bool {
+			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng
+		})
 }
 
 // mergeAllChunks has the config server join all chunks of this shard that may be joined. When the
@@ -77,7 +79,8 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 }
 
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent
-// once: when its outcome is unknown, what the refresh shows is the outcome. A migration of the
+// once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection is
+// another one by now, or none, which may look the same. A migration of the
 // collection does not matter: the commits follow each other, and one that a chunk was taken away
 // from is refused.
 func (s *Server) reshape(
