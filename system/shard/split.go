@@ -157,11 +157,13 @@ func (s *Server) dataSize(
 	return sizes, nil
 }
 
-// splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1).
+// splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1). The
+// balancer takes a chunk without such a place for jumbo, so no former primary answers.
 func (s *Server) splitVector(
 	t env.Task, _ env.NodeID, req *command.SplitVector,
 ) (*command.SplitVectorReply, error) {
-	if err := s.cfg.Member.NeedPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
@@ -173,6 +175,8 @@ func (s *Server) splitVector(
 		ChunkBytes: req.ChunkBytes,
 		Limit:      req.Limit,
 	})
-	return &command.SplitVectorReply{Points: points}, t.Point(failpoint.SplitPickPoints,
-		env.Note{ID: req.NS})
+	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	return &command.SplitVectorReply{Points: points}, lead.Err()
 }
