@@ -45,7 +45,7 @@ func inOrder(t env.Task, id string, steps ...step) error {
 func (s *Service) retryUntil(
 	t env.Task, id string, site failpoint.Site, do func(env.Task) error,
 ) error {
-	pause := s.settings.RetryBackoff
+	pause := s.retryBackoff()
 	for try := 0; ; try++ {
 		err := t.Point(site, env.Note{ID: id, N: try})
 		if err == nil {
@@ -60,6 +60,16 @@ func (s *Service) retryUntil(
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// retryBackoff and steadyPoll may be set to zero. Time must go on all the same, and a wait of zero
+// has no end.
+func (s *Service) retryBackoff() time.Duration {
+	return max(s.settings.RetryBackoff, time.Millisecond)
+}
+
+func (s *Service) steadyPoll() time.Duration {
+	return max(s.settings.SteadyPoll, time.Millisecond)
 }
 
 // askPrimary sends a message that may be repeated to the primary of a replica set.

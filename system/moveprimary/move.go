@@ -3,6 +3,7 @@ package moveprimary
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -101,11 +102,16 @@ func (m *primaryMove) find(t env.Task) (here bool, err error) {
 // later is refused while the move is in progress.
 func (m *primaryMove) awaitSharded(t env.Task) error {
 	for m.s.shard.BeingSharded(m.record.Database) != "" {
-		if err := t.Sleep(m.s.settings.RetryBackoff); err != nil {
+		if err := t.Sleep(m.s.retryBackoff()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// retryBackoff may be set to zero; time must go on.
+func (s *Service) retryBackoff() time.Duration {
+	return max(s.settings.RetryBackoff, time.Millisecond)
 }
 
 // prepare finds out what has to move and makes the record of it durable. A database that is where

@@ -79,10 +79,9 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 }
 
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent
-// once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection is
-// another one by now, or none, which may look the same. A migration of the
-// collection does not matter: the commits follow each other, and one that a chunk was taken away
-// from is refused.
+// once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection
+// is another one by now, or none, which may look the same. A migration of the collection does not
+// matter: the commits follow each other, and one that a chunk was taken away from is refused.
 func (s *Server) reshape(
 	t env.Task, ns string, commit env.Message, site failpoint.Site,
 	happened func(*catalog.Table) bool,
