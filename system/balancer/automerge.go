@@ -1,6 +1,8 @@
 package balancer
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
@@ -14,7 +16,8 @@ import (
 // automerge periodically merges chunks that need not be separate any more (protocol 13.4). What
 // fails is tried again when its time comes.
 func (m *term) automerge(t env.Task) {
-	for t.Sleep(m.settings.MergeInterval) == nil {
+	// The interval may be zero; time must go on.
+	for t.Sleep(max(m.settings.MergeInterval, time.Millisecond)) == nil {
 		if !m.automerges() {
 			continue
 		}

@@ -1,6 +1,8 @@
 package balancer
 
 import (
+	"cmp"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -34,7 +36,8 @@ func (b *Balancer) stop(t env.Task, _ env.NodeID, _ *command.BalancerStop) (*com
 			return err
 		}
 		b.logAction(own, "balancer.stop", bson.D{})
-		if err := own.Point(failpoint.BalancerStop, env.Note{}); err != nil {
+		// The wait and the term may end at once.
+		if err := cmp.Or(own.Point(failpoint.BalancerStop, env.Note{}), own.Err()); err != nil {
 			return err
 		}
 		if err := b.awaitIdle(own); err != nil {

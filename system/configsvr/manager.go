@@ -127,11 +127,22 @@ func (m *migrationManager) awaitRecovered(t env.Task) error {
 	return m.recovered.WaitFor(t, 0, func() bool { return !m.recovering })
 }
 
+// recoveredManager is the manager of the task's term, once it has taken over the migrations of
+// earlier ones. The term may have ended together with the task's last wait, or before the task has
+// begun: then there is no manager, or that of another term.
+func (s *Server) recoveredManager(t env.Task) (*migrationManager, error) {
+	if err := t.Err(); err != nil {
+		return nil, err
+	}
+	m := s.manager
+	return m, m.awaitRecovered(t)
+}
+
 // AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run
 // now have ended (4.2).
 func (s *Server) AwaitMigrations(t env.Task) error {
-	m := s.manager
-	if err := m.awaitRecovered(t); err != nil {
+	m, err := s.recoveredManager(t)
+	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.running)) {
@@ -272,9 +283,6 @@ func (m *migrationManager) takeOver(t env.Task) error {
 		if _, err := m.s.member.Write(t, ops...); err != nil {
 			return err
 		}
-	}
-	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
-		m.locks.held[ns].kept = true
 	}
 	m.recovering = true
 	m.s.node.Spawn(m.s.member.TermScope(), "recover migrations", m.recover)

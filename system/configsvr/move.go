@@ -68,13 +68,11 @@ func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk
 		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard,
 			s.moveEnds())
 	}
-	if err := t.Err(); err != nil { // the term may end before the task has begun
+	m, err := s.recoveredManager(t)
+	if err != nil {
 		return err
 	}
-	if err := s.manager.awaitRecovered(t); err != nil {
-		return err
-	}
-	return s.manager.moveChunk(t, req, chunk)
+	return m.moveChunk(t, req, chunk)
 }
 
 func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
@@ -86,7 +84,7 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 		return s.movePiece(t, req, piece, chunk.Shard, ends)
 	}
 	if !s.profile.MovesPartOfChunk() {
-		if err := s.manager.awaitRecovered(t); err != nil {
+		if _, err := s.recoveredManager(t); err != nil {
 			return err
 		}
 		move = func(chunk catalog.Chunk, piece key.Range) error {

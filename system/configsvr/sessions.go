@@ -1,6 +1,8 @@
 package configsvr
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -13,7 +15,8 @@ const Sessions = "config.system.sessions"
 // keepSessions makes the collection of sessions when there is a shard for it and it is missing. A
 // failure is left to the next time.
 func (s *Server) keepSessions(t env.Task) {
-	for t.Sleep(s.settings.SessionRefresh) == nil {
+	// The interval may be zero; time must go on.
+	for t.Sleep(max(s.settings.SessionRefresh, time.Millisecond)) == nil {
 		_, err := s.sharded(Sessions)
 		if !errcode.Is(err, errcode.NamespaceNotFound) || len(s.shardNames()) == 0 {
 			continue

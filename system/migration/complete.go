@@ -223,7 +223,7 @@ func (s *Service) spawnLasting(termScope *env.Scope, name string, do func(env.Ta
 		if do(t) == nil || termScope.Err() != nil {
 			return
 		}
-		s.node.After(s.settings.RetryBackoff, func() {
+		s.node.After(s.retryBackoff(), func() {
 			if termScope.Err() == nil {
 				s.spawnLasting(termScope, name, do)
 			}

@@ -29,7 +29,7 @@ func TestEveryFaultEverywhere(t *testing.T) {
 		t.Fatalf("only %d failpoints were reached", len(all))
 	}
 	for i, p := range all {
-		for _, do := range []string{"crash", "error", "kill", "stepdown"} {
+		for _, do := range []string{"crash", "error", "kill", "stepdown", "outlast"} {
 			if testing.Short() && i%10 != 0 {
 				continue
 			}

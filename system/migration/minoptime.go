@@ -116,7 +116,7 @@ func (s *Service) uncount(t env.Task) error {
 // any placement until the config server has been asked; what it says then is final, but for a
 // commit that is still in transit.
 func (s *Service) stepUp42(t env.Task) error {
-	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
+	if err := pass(t, failpoint.RecoveryList, env.Note{}); err != nil {
 		return err
 	}
 	left := s.minOpTime()
@@ -124,7 +124,7 @@ func (s *Service) stepUp42(t env.Task) error {
 	if left.Updaters == 0 {
 		return nil
 	}
-	if err := t.Point(failpoint.RecoveryClear, env.Note{N: left.Updaters}); err != nil {
+	if err := pass(t, failpoint.RecoveryClear, env.Note{N: left.Updaters}); err != nil {
 		return err
 	}
 	s.shard.Statistics().Unfinished += int64(left.Updaters)

@@ -152,7 +152,7 @@ func (r *recipientMigration) letGo(t env.Task) error {
 // before any other can begin (protocol 9.4).
 func (s *Service) resumeRecipients(t env.Task) error {
 	for _, doc := range s.receipts.All() {
-		if err := t.Point(failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
+		if err := pass(t, failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
 			return err
 		}
 		if s.recipient != nil && s.recipient.start.Migration == doc.Migration {

@@ -91,10 +91,10 @@ func (s *Service) recvStatus(
 		return nil, err
 	}
 	waited := false
-	if r := s.recipient; r != nil && req.WaitForSteady && r.start.Session == req.Session &&
-		!r.settled() {
+	if r, most := s.recipient, s.settings.StatusPoll; r != nil && req.WaitForSteady && most > 0 &&
+		r.start.Session == req.Session && !r.settled() {
 		waited = true
-		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool {
+		err := r.changed.WaitFor(t, most, func() bool {
 			return r.over || r.settled()
 		})
 		if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {

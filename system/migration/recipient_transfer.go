@@ -162,7 +162,7 @@ func (r *recipientMigration) follow(t env.Task) error {
 		case last:
 			return r.flush(t)
 		case r.state == recipientSteady:
-			_ = r.changed.Wait(t, r.s.settings.SteadyPoll)
+			_ = r.changed.Wait(t, r.s.steadyPoll())
 		}
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ type migrationRecovery struct {
 // again, and no request is served for a namespace whose migration is undecided. Deciding takes
 // other servers, so it goes on behind.
 func (s *Service) StepUp(t env.Task) error {
-	if err := t.Point(failpoint.RecoveryStepUp, env.Note{}); err != nil {
+	if err := pass(t, failpoint.RecoveryStepUp, env.Note{}); err != nil {
 		return err
 	}
 	if !s.profile.CoordinatesMigrations() {
@@ -36,13 +36,13 @@ func (s *Service) StepUp(t env.Task) error {
 	if err := s.resumeRecipients(t); err != nil {
 		return err
 	}
-	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
+	if err := pass(t, failpoint.RecoveryList, env.Note{}); err != nil {
 		return err
 	}
 	left := s.coordinators.All()
 	s.shard.Statistics().Unfinished += int64(len(left))
 	for _, c := range left {
-		if err := t.Point(failpoint.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
+		if err := pass(t, failpoint.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
 			return err
 		}
 		coll := s.shard.Collection(c.NS)

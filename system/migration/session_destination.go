@@ -119,7 +119,7 @@ func (x *sessionDestination) pause(t env.Task) error {
 	if x.state == historyCommitting {
 		return nil
 	}
-	if err := x.changed.Wait(t, x.r.s.settings.SteadyPoll); t.Err() != nil {
+	if err := x.changed.Wait(t, x.r.s.steadyPoll()); t.Err() != nil {
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,10 +21,16 @@ type step struct {
 	do   func(env.Task) error
 }
 
+// pass announces a site, and fails as well when the term has ended together with the wait there:
+// what the term had in memory is gone, and what is begun now would stay for good.
+func pass(t env.Task, site failpoint.Site, note env.Note) error {
+	return cmp.Or(t.Point(site, note), t.Err())
+}
+
 // inOrder takes the steps one after the other; the first failure ends it.
 func inOrder(t env.Task, id string, steps ...step) error {
 	for _, s := range steps {
-		if err := t.Point(s.site, env.Note{ID: id}); err != nil {
+		if err := pass(t, s.site, env.Note{ID: id}); err != nil {
 			return err
 		}
 		if err := s.do(t); err != nil {
@@ -38,7 +45,7 @@ func inOrder(t env.Task, id string, steps ...step) error {
 func (s *Service) retryUntil(
 	t env.Task, id string, site failpoint.Site, do func(env.Task) error,
 ) error {
-	pause := s.settings.RetryBackoff
+	pause := s.retryBackoff()
 	for try := 0; ; try++ {
 		err := t.Point(site, env.Note{ID: id, N: try})
 		if err == nil {
@@ -53,6 +60,16 @@ func (s *Service) retryUntil(
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// retryBackoff and steadyPoll may be set to zero. Time must go on all the same, and a wait of zero
+// has no end.
+func (s *Service) retryBackoff() time.Duration {
+	return max(s.settings.RetryBackoff, time.Millisecond)
+}
+
+func (s *Service) steadyPoll() time.Duration {
+	return max(s.settings.SteadyPoll, time.Millisecond)
 }
 
 // askPrimary sends a message that may be repeated to the primary of a replica set.

@@ -1,7 +1,9 @@
 package moveprimary
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -59,8 +61,9 @@ func (m *primaryMove) end(err error) {
 	m.ended.Broadcast()
 }
 
+// at announces a site, and fails as well when the term has ended together with the wait there.
 func (m *primaryMove) at(t env.Task, site failpoint.Site) error {
-	return t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move})
+	return cmp.Or(t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move}), t.Err())
 }
 
 func (m *primaryMove) tell(t env.Task, req env.Message) error {
@@ -99,11 +102,16 @@ func (m *primaryMove) find(t env.Task) (here bool, err error) {
 // later is refused while the move is in progress.
 func (m *primaryMove) awaitSharded(t env.Task) error {
 	for m.s.shard.BeingSharded(m.record.Database) != "" {
-		if err := t.Sleep(m.s.settings.RetryBackoff); err != nil {
+		if err := t.Sleep(m.s.retryBackoff()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// retryBackoff may be set to zero; time must go on.
+func (s *Service) retryBackoff() time.Duration {
+	return max(s.settings.RetryBackoff, time.Millisecond)
 }
 
 // prepare finds out what has to move and makes the record of it durable. A database that is where

@@ -24,7 +24,7 @@ func (m *primaryMove) drive() {
 			m.end(m.err)
 			return
 		}
-		m.s.node.After(m.s.settings.RetryBackoff, func() {
+		m.s.node.After(m.s.retryBackoff(), func() {
 			if termScope.Err() == nil {
 				m.drive()
 			}

@@ -39,6 +39,9 @@ func (r *Rig) watch(l Line) error {
 func (r *Rig) read(l Line) error {
 	name, span, token := l.Word(0), duration(l.Arg("for", "200ms")), l.Arg("token", "")
 	at, u := r.streams[name], r.Clients()[0]
+	if at == nil {
+		return fmt.Errorf("there is no stream %s: was it refused?", name)
+	}
 	r.Request(u, func(t env.Task) {
 		n, open := 0, true
 		for ends := r.World.Now().Add(span); r.World.Now() < ends && open; {

@@ -70,6 +70,9 @@ func (r *Rig) Observe(e *trace.Event) {
 	if e.Kind == trace.ProcessAborted {
 		r.Down(env.NodeID(e.Node))
 	}
+	if e.Kind == trace.SteppedDown {
+		r.TermEnds(env.NodeID(e.Node))
+	}
 	if !r.shows(e.Kind) {
 		return
 	}

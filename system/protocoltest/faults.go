@@ -39,10 +39,12 @@ type faults struct {
 	held    []heldTask
 }
 
-// heldTask waits at a site until it is released.
+// heldTask waits at a site until it is released, or until the node that outlast names loses the
+// lead.
 type heldTask struct {
-	site  failpoint.Site
-	latch *sim.Latch
+	site    failpoint.Site
+	latch   *sim.Latch
+	outlast env.NodeID
 }
 
 // Plan adds a fault to those that are to happen.
@@ -109,7 +111,12 @@ func (s *Stage) strike(do string, p *sim.PointHit) sim.Action {
 		return sim.Action{}
 	case "hold":
 		latch := &sim.Latch{}
-		s.held = append(s.held, heldTask{p.Site, latch})
+		s.held = append(s.held, heldTask{site: p.Site, latch: latch})
+		return sim.Action{Until: latch}
+	case "outlast":
+		node, latch := p.Node, &sim.Latch{}
+		s.held = append(s.held, heldTask{site: p.Site, latch: latch, outlast: node})
+		s.World.At(s.World.Now(), func() { s.StepDown(node) })
 		return sim.Action{Until: latch}
 	}
 	panic(fmt.Sprintf("no fault is called %q", do))
@@ -126,6 +133,18 @@ func (s *Stage) StepDown(id env.NodeID) {
 	if m := s.Servers.Member(id); m != nil {
 		s.World.Node(id).Spawn(nil, "stepdown", func(t env.Task) { _ = m.StepDown(t) })
 	}
+}
+
+// TermEnds says that a node is about to lose the lead: a task that was to outlast the term is
+// woken, and goes on when that is over.
+func (s *Stage) TermEnds(node env.NodeID) {
+	s.held = slices.DeleteFunc(s.held, func(w heldTask) bool {
+		if w.outlast != node {
+			return false
+		}
+		w.latch.Open()
+		return true
+	})
 }
 
 func (s *Stage) release(l Line) error {

@@ -56,9 +56,10 @@ func NewStage() *Stage {
 		"wait":  func(l Line) error { return s.Pass(duration(l.Word(0))) },
 		"await": func(Line) error { return s.Await() },
 		// fault SITE [nth=2] [node=shard-a]
-		// do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|hold|pass: what happens when a node
-		// whose name begins so passes the site. Who is held waits for release, who is cut off for
-		// heal; pass only prints that it was there.
+		// do=crash|error[:Code]|pause:50ms|kill|stepdown|outlast|cut|hold|pass: what happens when a
+		// node whose name begins so passes the site. Who is held waits for release, who is cut off
+		// for heal; pass only prints that it was there. Who outlasts its term waits while the node
+		// steps down, and goes on as if nothing had happened just as it has lost the lead.
 		"fault": s.fault,
 		// release [SITE...]: lets those go on that are held, at these sites or at all. With await,
 		// until every request is answered.

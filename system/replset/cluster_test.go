@@ -28,7 +28,9 @@ type cluster struct {
 	stepUp   func(env.Task) error
 	// onBoot runs in the boot task of every incarnation.
 	onBoot func(env.Task, *Member)
-	events []trace.Event
+	// onEvent sees what a replica set says of itself, as it says it.
+	onEvent func(*trace.Event)
+	events  []trace.Event
 }
 
 func newCluster(n int, opts sim.Options) *cluster {
@@ -73,6 +75,9 @@ func (c *cluster) boot(t env.Task) {
 
 // Observe keeps what a replica set says of itself.
 func (c *cluster) Observe(e *trace.Event) {
+	if c.onEvent != nil {
+		c.onEvent(e)
+	}
 	switch e.Kind {
 	case trace.Elected, trace.Writable, trace.SteppedDown, trace.Majority, trace.RolledBack:
 		c.events = append(c.events, *e)

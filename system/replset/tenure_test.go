@@ -1,9 +1,11 @@
 package replset
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -33,6 +35,45 @@ func TestStepUpWritesFirst(t *testing.T) {
 	}
 	if got := values(m, m.ReadAt(command.MajorityRead)); len(got) != 1 || got[0] != "step-up" {
 		t.Errorf("committed at the first user write: %v", got)
+	}
+}
+
+// TestStepUpEndsWithItsTerm deposes a primary in the moment in which one watcher has done its work
+// of the new term: the next one, which was told that the term is over, is not asked for its own.
+func TestStepUpEndsWithItsTerm(t *testing.T) {
+	c := newCluster(3, sim.Options{Seed: 1})
+	defer c.world.Close()
+	var done env.Cond
+	worked, next := 0, map[env.NodeID]*shadow{}
+	c.stepUp = func(t env.Task) error {
+		if worked++; worked > 1 {
+			return nil
+		}
+		return done.Wait(t, 0)
+	}
+	c.onBoot = func(_ env.Task, m *Member) {
+		next[m.cfg.Self] = newShadow(m, nil)
+		m.Watch(next[m.cfg.Self])
+	}
+	c.onEvent = func(e *trace.Event) {
+		if e.Kind == trace.SteppedDown {
+			done.Signal()
+		}
+	}
+	c.start()
+	c.run(time.Minute, func() bool { return worked > 0 })
+	var first *Member
+	for _, m := range c.members {
+		if m.Leading() {
+			first = m
+		}
+	}
+	c.members[c.ids[first.self%3]].TakeOver()
+	if m := c.elect(); m == nil || m == first {
+		t.Fatal("nobody else leads: ", c.world.Err())
+	}
+	if got := next[first.cfg.Self].calls; !slices.Equal(got, []string{"down"}) {
+		t.Errorf("a watcher of %s was told %q", first.cfg.Self, got)
 	}
 }
 

@@ -46,21 +46,22 @@ func (m *Member) stepUp(t env.Task) {
 	done = done && m.retryUntil(t, func() error {
 		return t.Point(failpoint.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)})
 	})
-	if !done || t.Err() != nil {
+	if !done {
 		return
 	}
 	m.writable = true
 	m.emit(trace.WritableEvent{Term: m.led}.Event())
 }
 
-// retryUntil repeats a step until it succeeds; false when the term ended first.
+// retryUntil repeats a step until it succeeds; false when the term ended first, or together with
+// the last wait.
 func (m *Member) retryUntil(t env.Task, step func() error) bool {
 	for step() != nil {
 		if t.Sleep(m.tick()) != nil {
 			return false
 		}
 	}
-	return true
+	return t.Err() == nil
 }
 
 // endTerm informs everything that acts for the lost leadership before the next leader's entries

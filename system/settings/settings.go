@@ -34,9 +34,9 @@ type Settings struct {
 	// Commands.
 	// 30s a server waits for another's answer to one command.
 	CommandTimeout time.Duration `name:"defaultConfigCommandTimeoutMS"`
-	// 5m a stale request waits behind a critical section.
+	// 5m a stale request waits behind a critical section; 0: no limit.
 	StaleWait time.Duration `name:"criticalSectionWaitMillis"`
-	// 5s a write waits for its write concern.
+	// 5s a write waits for its write concern; 0: no limit.
 	WriteConcernTimeout time.Duration `name:"writeConcernTimeoutMillis"`
 	// 10m; idle cursors are closed after it.
 	CursorTimeout time.Duration `name:"cursorTimeoutMillis"`
@@ -68,9 +68,9 @@ type Settings struct {
 	HighPriority int `name:"rangeDeleterHighPriority"`
 	// 0; 1: ranges are not deleted, and none is received (8.0).
 	DeleterDisabled int `name:"disableResumableRangeDeleter"`
-	// 10s on the recipient.
+	// 10s on the recipient; 0: no limit.
 	OverlapWait time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`
-	// 10s on the donor (8.0).
+	// 10s on the donor (8.0); 0: no limit.
 	DrainWait time.Duration `name:"drainOverlappingRangeDeletionsOnStartTimeoutMS"`
 	// 500ms a donor waits for the lock under which it blocks writes.
 	LockWait time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`
@@ -96,15 +96,15 @@ type Settings struct {
 	MaxChunkBytes int `name:"chunkSizeBytes"`
 	// 6h.
 	CatchUpWait time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`
-	// 10ms.
+	// 10ms; no less than 1ms.
 	SteadyPoll time.Duration `name:"steadyPollMillis"`
-	// 1s the recipient holds a status request.
+	// 1s the recipient holds a status request; 0: it answers at once.
 	StatusPoll time.Duration `name:"recvChunkStatusWaitMillis"`
 	// 1s the donor holds a request for session history.
 	SessionsPoll time.Duration `name:"sessionModsWaitMillis"`
 	// 64 statements from which on the next session's are left for the next message; 0: no limit.
 	SessionsBatch int `name:"sessionModsBatchSize"`
-	// 1s first pause of steps that are retried until they succeed.
+	// 1s first pause of steps that are retried until they succeed; no less than 1ms.
 	RetryBackoff time.Duration `name:"migrationRetryBackoffMillis"`
 	// 300s.
 	HistoryWindow time.Duration `name:"minSnapshotHistoryWindowInSeconds"`
@@ -134,9 +134,10 @@ type Settings struct {
 	BalancerRandom int `name:"balancerRandomMigrations"`
 	// 1024.
 	SessionChunks int `name:"minNumChunksForSessionsCollection"`
-	// 5m from one look of the config server whether there is a collection of sessions to the next.
+	// 5m from one look of the config server whether there is a collection of sessions to the next;
+	// no less than 1ms.
 	SessionRefresh time.Duration `name:"logicalSessionRefreshMillis"`
-	// 1h from one pass of the automerger to the next (8.0).
+	// 1h from one pass of the automerger to the next (8.0); no less than 1ms.
 	MergeInterval time.Duration `name:"autoMergerIntervalSecs"`
 	// 15s after each shard that it has merge.
 	MergePause time.Duration `name:"autoMergerThrottlingMS"`

@@ -126,7 +126,9 @@ func (s *Server) followSections() {
 
 func (c *Collection) followSection(doc sectionDoc, held bool) {
 	for _, h := range slices.Clone(c.section.holds) {
-		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
+		// A rollback may leave the hold with less to block.
+		stays := held && h.Holder == doc.hold().Holder && h.phase <= doc.hold().phase
+		if h.recoverable && !stays {
 			c.Leave(h.Holder)
 			if h.Actor == trace.System || !c.server.cfg.Member.Leading() {
 				// The range has arrived, or never will; or the namespace means another collection

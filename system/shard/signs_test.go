@@ -2,6 +2,7 @@ package shard
 
 import (
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -127,6 +130,57 @@ func TestHoldAgain(t *testing.T) {
 			t.Errorf("with reads %t: %v, not %v", reads, op.Kind, want)
 		}
 		act(t, w, s, func(t env.Task) error { _, err := s.Member().Write(t, op); return err })
+	}
+}
+
+// TestHoldRolledBack: a hold blocks what its document says, also when the entry by which it was to
+// block reads is undone.
+func TestHoldRolledBack(t *testing.T) {
+	w := newTestCluster(3, sim.Options{Seed: 1})
+	t.Cleanup(w.world.Close)
+	first, h := w.elect(), Holder{trace.System, "p1"}
+	hold := func(reads bool) func(env.Task) error {
+		return func(t env.Task) error {
+			_, err := first.Member().Write(t, first.Hold(testNS, h, reads))
+			return err
+		}
+	}
+	act(t, w, first, hold(false))
+	act(t, w, first, first.Member().AwaitMajority)
+	w.isolate()
+	act(t, w, first, hold(true))
+	w.run(time.Minute, func() bool { return !first.Member().Leading() && w.primary() != nil })
+	if p := first.Collection(testNS).Phase(); p != AllBlocked {
+		t.Fatalf("before the rollback %s", p)
+	}
+	w.world.HealNetwork()
+	w.run(5*time.Second, nil)
+	if p := first.Collection(testNS).Phase(); p != WritesBlocked {
+		t.Errorf("after the rollback %s", p)
+	}
+}
+
+// TestVectorOfThePast: who was primary when it was asked where to split, and is not when it has
+// looked, does not say.
+func TestVectorOfThePast(t *testing.T) {
+	w := newTestCluster(3, sim.Options{Seed: 1, OnPoint: func(p *sim.PointHit) (do sim.Action) {
+		if p.Site == failpoint.SplitAutoScan {
+			do.Pause = 10 * time.Second
+		}
+		return do
+	}})
+	t.Cleanup(w.world.Close)
+	first, failed := w.elect(), error(nil)
+	done := w.on("client.0", "ask", func(t env.Task) {
+		_, failed = send[command.SplitVectorReply](t, w, first.Node().ID(), &command.SplitVector{
+			NS: testNS, Min: key.Min, Max: key.Max, ChunkBytes: 100,
+		})
+	})
+	w.run(time.Second, nil)
+	w.isolate()
+	w.run(time.Minute, done)
+	if !errcode.Is(failed, errcode.NotWritablePrimary) {
+		t.Errorf("a former primary answers with %v", failed)
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Server) splitChunk(
 		At:    req.At,
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool {
-		return isSplit(table, rng, req.At)
+		return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At)
 	})
 }
 
@@ -52,7 +52,9 @@ func (s *Server) mergeChunks(
 		Max:   req.Max,
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
-		func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+		func(table *catalog.Table) bool {
+			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng
+		})
 }
 
 // mergeAllChunks has the config server join all chunks of this shard that may be joined. When the
@@ -77,9 +79,9 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 }
 
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent
-// once: when its outcome is unknown, what the refresh shows is the outcome. A migration of the
-// collection does not matter: the commits follow each other, and one that a chunk was taken away
-// from is refused.
+// once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection
+// is another one by now, or none, which may look the same. A migration of the collection does not
+// matter: the commits follow each other, and one that a chunk was taken away from is refused.
 func (s *Server) reshape(
 	t env.Task, ns string, commit env.Message, site failpoint.Site,
 	happened func(*catalog.Table) bool,
@@ -154,11 +156,13 @@ func (s *Server) dataSize(
 	return sizes, nil
 }
 
-// splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1).
+// splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1). The
+// balancer takes a chunk without such a place for jumbo, so no former primary answers.
 func (s *Server) splitVector(
 	t env.Task, _ env.NodeID, req *command.SplitVector,
 ) (*command.SplitVectorReply, error) {
-	if err := s.cfg.Member.NeedPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
@@ -170,6 +174,8 @@ func (s *Server) splitVector(
 		ChunkBytes: req.ChunkBytes,
 		Limit:      req.Limit,
 	})
-	return &command.SplitVectorReply{Points: points}, t.Point(failpoint.SplitPickPoints,
-		env.Note{ID: req.NS})
+	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	return &command.SplitVectorReply{Points: points}, lead.Err()
 }
