@@ -151,8 +151,8 @@ func (o *Oracle) settle(w *model.Write) {
 	})
 }
 
-// followSection notes when a primary blocks writes, and what a donor had at that moment: nothing may
-// change it any more.
+// followSection notes when a primary blocks writes, and what a donor had at that moment: nothing
+// may change it any more.
 func (o *Oracle) followSection(e *trace.Event) {
 	n, id := o.node(e.Node), e.Migration()
 	if e.SectionState().Terminal() {

@@ -676,7 +676,7 @@ func TestStepOracles(t *testing.T) {
 				"c 11 m2\nclean a.0 1 4 c m1", lateDeletion,
 		},
 		"deleted again from memory": {
-			moved + "task a.0 m1 - m done -1\nclean a.0 1 2 c m1", "",
+			moved + "clean a.0 1 2 c m1\ntask a.0 m1 - m done -1\nclean a.0 1 3 c m1", "",
 		},
 		"orphans counted": {
 			moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", "",
@@ -687,8 +687,11 @@ func TestStepOracles(t *testing.T) {
 		"count left when all are gone": {
 			moved + "clean a.0 1 2 c\ntask a.0 m1 - m done 1", orphansMiscounted,
 		},
-		"pending tasks count nothing":       {moved + "task a.0 m1 - m pending 0", ""},
-		"task of a collection that is gone": {moved + "task a.0 m1 - m done -1", ""},
+		"pending tasks count nothing":    {moved + "task a.0 m1 - m pending 0", ""},
+		"sweep done with documents left": {moved + "task a.0 m1 - m done -1", forgotten},
+		"sweep done when the collection is gone": {
+			moved + "table 1 3 drop\nmajority config.0 1 3\ntask a.0 m1 - m done -1", "",
+		},
 		"zombie counts": {
 			moved + "elected a.1 2 1 1:1\ntask a.0 m1 - m ready 2", "",
 		},

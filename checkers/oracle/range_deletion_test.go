@@ -41,7 +41,8 @@ func TestAwaitedDeletion(t *testing.T) {
 			before: start, between: "state a.0 m1" + rest + sweeps, signature: cleanedTooEarly,
 		},
 		"it has been deleted": {
-			before: start, between: "state a.0 m1" + rest + sweeps + "task a.0 m1 - m done -1\n",
+			before: start, between: "state a.0 m1" + rest + sweeps +
+				"clean a.0 1 9 c m1\ntask a.0 m1 - m done -1\n",
 		},
 		"its donor has another primary": {
 			before: start, between: "state a.0 m1" + rest + sweeps + "elected a.1 2 1 1:1\n",

@@ -81,6 +81,38 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
+// While a primary of 4.2 leads, each commit that it has asked for is counted on record until the time
+// of the commit is.
+func TestCommitsOnRecord(t *testing.T) {
+	const more = "majority b.0 1 1\n"
+	unfenced := strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1)
+	for name, c := range map[string]struct {
+		script    string
+		known     uint64
+		counted   bool
+		signature verdict.Signature
+	}{
+		"it is counted":     {moved + more, 6, true, ""},
+		"the time is known": {moved + more, 7, false, ""},
+		"neither":           {moved + more, 6, false, timeNotKept},
+		"behind its back":   {unfenced + more, 6, false, ""},
+		"of a database":     {primaryMoved + more, 6, false, timeNotKept},
+		"under a new primary": {
+			strings.Replace(moved, "majority config.0 1 2", "elected a.1 2 4 1:4\nmajority config.0 1 2", 1) +
+				more, 6, false, "",
+		},
+		"a majority lacks it": {until(moved, "majority config.0 1 2") + more, 6, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return 7 })
+			s.o.CommitsOnRecord(func(string) (uint64, bool) { return c.known, c.counted })
+			s.lines(t, c.script)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
 // primaryMoved is a movePrimary of 4.2 that has been committed while its donor held the section.
 const primaryMoved = opening + "moving a.0 p1 b\nblock a.0 p1\n" +
 	"database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"

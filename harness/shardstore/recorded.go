@@ -267,7 +267,7 @@ func (c *cluster) tookOver(e *trace.Event) {
 // commits, as far as the member knows.
 func (c *cluster) commitsOnRecord(node string) (known uint64, counted bool) {
 	m := c.Member(env.NodeID(node))
-	if m == nil {
+	if m == nil || !m.IsPrimary() { // one that has begun again does not know what a majority has
 		return 0, true
 	}
 	doc := minOpTime(m, m.Committed().Index)
