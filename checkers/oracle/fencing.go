@@ -365,6 +365,9 @@ func (o *Oracle) lookUp(e *trace.Event) {
 type primaryMove struct {
 	database, from string
 	began, written uint64
+	// arrived is when the recipient had last noted that the database arrives, and changed when a
+	// client has changed something of it on the donor since; 0 is never.
+	arrived, changed uint64
 }
 
 // home is where the latest movePrimary has brought a database.

@@ -29,6 +29,8 @@ var orderRule = verdict.Checker{
 			"away before",
 		timeNotKept: "a move went on although the next primary of one of its shards may read " +
 			"the catalog from before the commit",
+		notedTooEarly: "the recipient of a movePrimary noted the arrival while clients still " +
+			"wrote on the donor",
 	},
 }
 
@@ -40,6 +42,7 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		commitTimes: map[string]uint64{},
 		passed:      map[string]trace.PrimaryMovePhase{},
 		tasks:       map[string][]deletion{},
+		arriving:    map[string]*primaryMove{},
 	}
 	o.order = r
 	return hooks{event: r.judge}
@@ -74,6 +77,8 @@ type order struct {
 	// onRecord is that of CommitsOnRecord.
 	onRecord   func(node string) (known uint64, counted bool)
 	uninformed []uninformed
+	// arriving is the newest move of a database by which each shard gives it away.
+	arriving map[string]*primaryMove
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.
@@ -153,6 +158,9 @@ func (r *order) judge(e *trace.Event) {
 		return
 	case trace.Majority:
 		r.judgeInformed()
+		return
+	case trace.Applied:
+		r.noteChanged(e)
 		return
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.RangeDeletion, trace.DecisionMade,
 		trace.MigrationEnded, trace.PrimaryMoving, trace.CatalogWritten:
@@ -349,38 +357,6 @@ func (r *order) commits(e *trace.Event) {
 		r.outOfOrder(e, stateTooEarly, "the config server commits movePrimary "+id,
 			fmt.Sprintf("it is in phase %s", r.phases[id]))
 	}
-}
-
-// shown is the name of a state, or that there is none.
-func shown(name string) string {
-	if name == "" {
-		return "in no state"
-	}
-	return name
-}
-
-// wasIn says in which state a party was, of the name of that; empty for none.
-func wasIn(name string) string {
-	if name == "" {
-		return "it had been in no state since its primary was elected"
-	}
-	return "it was in state " + name
-}
-
-// names lists the states of the set.
-func names[T interface {
-	~uint8
-	String() string
-}](set stateSet, all []T) (list string) {
-	for _, s := range all {
-		if set&setOf(s) != 0 && list != "" {
-			list += " or "
-		}
-		if set&setOf(s) != 0 {
-			list += s.String()
-		}
-	}
-	return list
 }
 
 func (r *order) outOfOrder(e *trace.Event, signature verdict.Signature, broke, because string) {

@@ -113,6 +113,38 @@ func TestCommitsOnRecord(t *testing.T) {
 	}
 }
 
+// The recipient of a movePrimary of 4.2 notes the arrival once nothing changes on the donor any more.
+func TestArrivals(t *testing.T) {
+	const note, change = "NOTE\n", "plain user a.0 1 3 p 22\n"
+	begun := opening + "moving a.0 p1 b\n"
+	commit := "block a.0 p1\ndatabase 1 3 movePrimary_p1 -..+=b@2|0\n"
+	for name, c := range map[string]struct {
+		script    string
+		signature verdict.Signature
+	}{
+		"behind the last change": {begun + change + note + commit, ""},
+		"before a change":        {begun + note + change + commit, notedTooEarly},
+		"noted again":            {begun + note + change + note + commit, ""},
+		"another collection":     {begun + note + "user a.0 1 3 c 12\n" + commit, ""},
+		"under another primary": {
+			begun + note + change + "elected a.1 2 4 1:4\n" + strings.ReplaceAll(commit, "a.0", "a.1"), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return 7 })
+			s.o.CommitsOnRecord(func(string) (uint64, bool) { return 7, true })
+			for _, part := range strings.SplitAfter(c.script, note) {
+				s.lines(t, strings.TrimSuffix(part, note))
+				if strings.HasSuffix(part, note) {
+					s.o.Arrived("p1")
+				}
+			}
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
 // primaryMoved is a movePrimary of 4.2 that has been committed while its donor held the section.
 const primaryMoved = opening + "moving a.0 p1 b\nblock a.0 p1\n" +
 	"database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"

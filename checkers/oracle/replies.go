@@ -310,6 +310,7 @@ func (r *order) noteCommit(e *trace.Event, id, request string) {
 	from, began := m.from, m.began
 	if p := r.primaries[id]; p != nil {
 		from, began = p.from, p.began
+		r.judgeArrival(e, id, p)
 	}
 	leader := r.world.Set(from).Leader
 	if r.onRecord != nil && leader != "" && r.elections[from] < began &&
@@ -343,4 +344,43 @@ func (r *order) judgeInformed() {
 		}
 		return true
 	})
+}
+
+// notedTooEarly is the signature of a move of 4.2 whose recipient has noted the arrival of the
+// database while the donor still let clients write: who resumes to watch a collection between the
+// note and such a write is not told to begin again, and misses the write (protocol 12).
+const notedTooEarly verdict.Signature = "arrival-noted-too-early"
+
+// Arrived is called when the recipient of a movePrimary has answered that it has noted the arrival
+// of the database, and has what the move brought.
+func (o *Oracle) Arrived(move string) {
+	if p := o.primaries[move]; p != nil {
+		p.arrived = o.step
+		o.order.arriving[p.from] = p
+	}
+}
+
+// noteChanged notes what clients change of a database that leaves the shard.
+func (r *order) noteChanged(e *trace.Event) {
+	p := r.arriving[e.Shard]
+	if p != nil && e.Actor == trace.User && databaseOf(e.NS) == p.database &&
+		r.world.Set(e.Shard).Leads(e) && !r.world.Sharded(e.NS) {
+		p.changed = e.Step
+	}
+}
+
+// judgeArrival judges a move of 4.2 when its commit is written, unless it is one behind the back of
+// the donor's primary.
+func (r *order) judgeArrival(e *trace.Event, id string, p *primaryMove) {
+	if r.onRecord == nil || p.changed <= p.arrived || r.elections[p.from] > p.began ||
+		r.isUnfenced(id) {
+		return
+	}
+	r.report(orderRule, verdict.Violation{
+		Signature: notedTooEarly, NS: e.NS,
+		Broke: fmt.Sprintf("%s is moved by %s, and its recipient has noted the arrival too early",
+			e.NS, id),
+		Because: []string{fmt.Sprintf("it had done so by step %d, and %s let a client change "+
+			"something at step %d", p.arrived, p.from, p.changed)},
+	}, p.arrived, p.changed)
 }

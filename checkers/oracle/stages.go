@@ -212,3 +212,35 @@ func (r *stages) tooEarly(op *operation, what, because string) {
 		Because: []string{because, fmt.Sprintf("operation %d on %s", op.Operation, op.NS)},
 	}, r.step)
 }
+
+// shown is the name of a state, or that there is none.
+func shown(name string) string {
+	if name == "" {
+		return "in no state"
+	}
+	return name
+}
+
+// wasIn says in which state a party was, of the name of that; empty for none.
+func wasIn(name string) string {
+	if name == "" {
+		return "it had been in no state since its primary was elected"
+	}
+	return "it was in state " + name
+}
+
+// names lists the states of the set.
+func names[T interface {
+	~uint8
+	String() string
+}](set stateSet, all []T) (list string) {
+	for _, s := range all {
+		if set&setOf(s) != 0 && list != "" {
+			list += " or "
+		}
+		if set&setOf(s) != 0 {
+			list += s.String()
+		}
+	}
+	return list
+}

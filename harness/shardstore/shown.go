@@ -61,8 +61,11 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	c.deposedAnswer(x, asked.Body, said.Body)
 	c.servedAnswer(x, asked.Body)
 	c.writtenAnswer(x, asked.Body, said.Body)
-	if req, ok := asked.Body.(*command.ShardsvrParticipate); ok {
+	switch req := asked.Body.(type) {
+	case *command.ShardsvrParticipate:
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
+	case *command.CloneCatalogData:
+		c.oracle.Arrived(req.Move)
 	}
 	c.catalogAnswer(x, asked, said.Body)
 	c.flushedAnswer(x, asked.Body, said.Body)

@@ -115,17 +115,7 @@ func (m *primaryMove) commitOnce(t env.Task) error {
 		Move:     m.record.Move,
 	})
 	if failure != nil {
-		details, err := bson.Marshal(bson.D{
-			{Key: "move", Value: m.record.Move}, {Key: "to", Value: m.record.To},
-		})
-		m.s.node.Assert(err == nil, "two words cannot be encoded: %v", err)
-		change := &command.LogChange{
-			What:    "movePrimary.validating",
-			NS:      m.record.Database,
-			Details: details,
-		}
-		if err := m.s.sendUntil(t, shard.ConfigSet, change); err != nil {
-			m.clear()
+		if err := m.validate(t); err != nil {
 			return err
 		}
 	}
@@ -143,6 +133,28 @@ func (m *primaryMove) commitOnce(t env.Task) error {
 	}
 	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s",
 		m.record.Database, m.record.Move, now.Database.Primary)
+}
+
+// validate makes the write on the config server. A primary that cannot do so knows nothing and must
+// not go on; once another one may lead, which the count informs, it is enough to know nothing.
+func (m *primaryMove) validate(t env.Task) error {
+	details, err := bson.Marshal(bson.D{
+		{Key: "move", Value: m.record.Move}, {Key: "to", Value: m.record.To},
+	})
+	m.s.node.Assert(err == nil, "two words cannot be encoded: %v", err)
+	err = m.s.sendUntil(t, shard.ConfigSet, &command.LogChange{
+		What:    "movePrimary.validating",
+		NS:      m.record.Database,
+		Details: details,
+	})
+	if err != nil {
+		if !m.over && m.s.member.IsPrimary() {
+			m.s.node.Abort("the outcome of movePrimary " + m.record.Move + " cannot be found out: " +
+				err.Error())
+		}
+		m.clear()
+	}
+	return err
 }
 
 // cleanOnce lets requests pass, whose answer is to ask the new primary, and drops the collections
