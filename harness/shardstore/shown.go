@@ -95,7 +95,7 @@ func (c *cluster) wholeAnswer(
 		scan.Find.Concern == command.Snapshot && scan.Find.Place.Database {
 		return
 	}
-	left, known := scan.LeftOut(m)
+	left, known := scan.LeftOut(m, c.mayLose())
 	if !known {
 		return
 	}

@@ -3,16 +3,21 @@
 //
 // Promise: a document that it reports was in every state that the query may have read. It was there
 // when the request came (for a majority read, majority-committed), and no entry of the log has
-// touched it since; for a snapshot read, it was there at the read's time. So no wait, no migration
-// and no deletion explains that it is missing.
+// touched it since, but for the range deleter, which has to wait for the query or end it; for a
+// snapshot read, it was there at the read's time. So no wait, no migration and no deletion explains
+// that it is missing.
 //
 // Refusal: it does not know what a shard owns. It ignores a query if meanwhile the member was down,
 // rolled back, or dropped, created or renamed the collection, or if its log has been truncated.
 package scans
 
 import (
+	"maps"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -104,8 +109,8 @@ func (s *Scans) Answered(x *env.Exchange, asked env.Message, b *command.Batch) *
 var byID = key.Pattern{Field: "_id"}
 
 // LeftOut are the documents that the query selects and that are not in the answer; false where that
-// is not known.
-func (s *Scan) LeftOut(m Member) (left []bson.Raw, known bool) {
+// is not known. That they are deleted below it explains it if lossy is set (protocol 10.4).
+func (s *Scan) LeftOut(m Member, lossy bool) (left []bson.Raw, known bool) {
 	at, touched := store.Latest, map[string]bool{}
 	if s.Find.Concern == command.Snapshot {
 		at, known = s.atTime(m)
@@ -115,8 +120,8 @@ func (s *Scan) LeftOut(m Member) (left []bson.Raw, known bool) {
 	if !known {
 		return nil, false
 	}
-	m.Store().Scan(s.Find.NS, at, func(id string, doc bson.Raw) bool {
-		if s.returned[id] || touched[id] {
+	missed := func(id string, doc bson.Raw) bool {
+		if s.returned[id] {
 			return true
 		}
 		selected, err := query.Match(s.Find.Filter, doc)
@@ -124,7 +129,20 @@ func (s *Scan) LeftOut(m Member) (left []bson.Raw, known bool) {
 			left = append(left, doc)
 		}
 		return known
+	}
+	m.Store().Scan(s.Find.NS, at, func(id string, doc bson.Raw) bool {
+		_, written := touched[id]
+		return written || missed(id, doc)
 	})
+	if lossy || s.oldest < m.Store().Oldest() {
+		return left, known
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		doc := m.Store().Get(s.Find.NS, id, s.oldest)
+		if orphan := touched[id]; orphan && doc != nil && known {
+			missed(id, doc)
+		}
+	}
 	return left, known
 }
 
@@ -139,7 +157,8 @@ func (s *Scan) atTime(m Member) (index uint64, known bool) {
 	return index, there && still && then == now
 }
 
-// touched are the documents that entries have written since the query came.
+// touched are the documents that entries have written since the query came, with whether the first
+// of them was a deletion by the range deleter.
 func (s *Scan) touched(m Member) (ids map[string]bool, known bool) {
 	ids = map[string]bool{}
 	for i := s.oldest + 1; i <= m.Applied().Index; i++ {
@@ -151,8 +170,8 @@ func (s *Scan) touched(m Member) (ids map[string]bool, known bool) {
 			switch op := &e.Ops[j]; op.Kind {
 			case oplog.Noop, oplog.CreateIndex, oplog.DropIndex:
 			case oplog.Insert, oplog.Update, oplog.Delete:
-				if op.NS == s.Find.NS {
-					ids[op.ID] = true
+				if _, before := ids[op.ID]; op.NS == s.Find.NS && !before {
+					ids[op.ID] = op.Kind == oplog.Delete && op.Actor == uint8(trace.RangeDeleter)
 				}
 			default:
 				if op.NS == s.Find.NS || op.ID == s.Find.NS {

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -68,6 +69,12 @@ func on(t *testing.T, kind oplog.Kind, id int64) oplog.Op {
 	return op
 }
 
+// orphan is an operation of the range deleter.
+func orphan(op oplog.Op) oplog.Op {
+	op.Actor = uint8(trace.RangeDeleter)
+	return op
+}
+
 // TestLeftOut: the member has 1, 2 and 3, of which a majority has 1 and 2, when a query comes.
 func TestLeftOut(t *testing.T) {
 	rename := oplog.Op{Kind: oplog.Rename, NS: ns, ID: "test.more"}
@@ -78,6 +85,7 @@ func TestLeftOut(t *testing.T) {
 		undone   bool // something, while the query runs
 		first    uint64
 		unjudged bool
+		lossy    bool
 		left     []int64
 	}{
 		"everything":            {batches: [][]int64{{1, 2, 3}}},
@@ -103,6 +111,22 @@ func TestLeftOut(t *testing.T) {
 			first: 3, unjudged: true,
 		},
 		"deleted meanwhile": {batches: [][]int64{{2, 3}}, since: []oplog.Op{on(t, oplog.Delete, 1)}},
+		"deleted below the query": {
+			batches: [][]int64{{2, 3}}, since: []oplog.Op{orphan(on(t, oplog.Delete, 1))},
+			left: []int64{1},
+		},
+		"returned, then deleted": {
+			batches: [][]int64{{1, 2, 3}}, since: []oplog.Op{orphan(on(t, oplog.Delete, 1))},
+		},
+		"deleted by a client first": {
+			batches: [][]int64{{2, 3}},
+			since: []oplog.Op{
+				on(t, oplog.Delete, 1), on(t, oplog.Insert, 1), orphan(on(t, oplog.Delete, 1)),
+			},
+		},
+		"deleted as operators allow": {
+			batches: [][]int64{{2, 3}}, since: []oplog.Op{orphan(on(t, oplog.Delete, 1))}, lossy: true,
+		},
 		"written meanwhile": {batches: [][]int64{{2, 3}}, since: []oplog.Op{on(t, oplog.Update, 1)}},
 		"new":               {batches: [][]int64{{1, 2, 3}}, since: []oplog.Op{on(t, oplog.Insert, 4)}},
 		"renamed meanwhile": {batches: [][]int64{{}}, since: []oplog.Op{rename}, unjudged: true},
@@ -125,7 +149,7 @@ func TestLeftOut(t *testing.T) {
 		for _, op := range c.since {
 			m.write(t, op)
 		}
-		left, judged := answered(t, m, x, &c.find, c.batches, c.undone)
+		left, judged := answered(t, m, x, &c.find, c.batches, c.undone, c.lossy)
 		if judged == c.unjudged || !slices.Equal(left, c.left) {
 			t.Errorf("%s: judged %t, left out %v, want %v", name, judged, left, c.left)
 		}
@@ -133,7 +157,7 @@ func TestLeftOut(t *testing.T) {
 }
 
 func answered(
-	t *testing.T, m Member, x *env.Exchange, find *command.Find, batches [][]int64, undone bool,
+	t *testing.T, m Member, x *env.Exchange, find *command.Find, batches [][]int64, undone, lossy bool,
 ) (left []int64, judged bool) {
 	t.Helper()
 	s := New()
@@ -156,7 +180,7 @@ func answered(
 		if of == nil {
 			continue
 		}
-		docs, known := of.LeftOut(m)
+		docs, known := of.LeftOut(m, lossy)
 		for _, d := range docs {
 			left = append(left, d.Lookup("_id").AsInt64())
 		}
