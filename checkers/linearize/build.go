@@ -80,7 +80,12 @@ func namesInTurn(h *compact.History) map[string][]string {
 }
 
 // place is the position of a namespace among those of its collection.
-func (b *keyBuilder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
+func (b *keyBuilder) place(ns string) uint8 {
+	if b.names == nil {
+		return 0
+	}
+	return uint8(max(0, slices.Index(b.names[ns], ns)))
+}
 
 // first is the namespace under which the keys of a collection are kept.
 func (b *keyBuilder) first(ns string) string {

@@ -126,27 +126,29 @@ type event struct {
 }
 
 // events are those of acts, in order; calls come before returns of the same time, which do not
-// exclude each other.
+// exclude each other. Calls are in order already.
 func events(acts []KeyOp) []event {
-	all := make([]event, 0, 2*len(acts))
+	returns := make([]event, 0, len(acts))
 	for i := range acts {
-		all = append(all, event{acts[i].Call, int32(i), false})
 		if !acts[i].Maybe {
-			all = append(all, event{max(acts[i].Call, acts[i].Return), int32(i), true})
+			at := max(acts[i].Call, acts[i].Return)
+			returns = append(returns, event{at, int32(i), true})
 		}
 	}
-	slices.SortFunc(all, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(truth(a.returns), truth(b.returns)),
-			cmp.Compare(a.act, b.act))
+	slices.SortFunc(returns, func(a, b event) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return cmp.Compare(a.act, b.act)
 	})
-	return all
-}
-
-func truth(b bool) int {
-	if b {
-		return 1
+	all := make([]event, 0, len(acts)+len(returns))
+	for i := range acts {
+		for len(returns) > 0 && returns[0].at < acts[i].Call {
+			all, returns = append(all, returns[0]), returns[1:]
+		}
+		all = append(all, event{acts[i].Call, int32(i), false})
 	}
-	return 0
+	return append(all, returns...)
 }
 
 // follow decides whether an order explains the acts, which are in the order of their calls. It
@@ -224,6 +226,10 @@ func (f *follower) look(p *possibility, reads uint64) {
 // too much to follow.
 func (f *follower) ret(i int32) (possible, within bool) {
 	slot := uint64(1) << f.slotOf[i]
+	if len(f.now) == 1 && f.now[0].done&slot != 0 { // mostly
+		f.leave(slot)
+		return true, true
+	}
 	next, met := &f.next, &f.met
 	next.empty()
 	met.empty()
@@ -242,12 +248,17 @@ func (f *follower) ret(i int32) (possible, within bool) {
 		f.extend(met.all[n], slot)
 	}
 	f.now = next.least(f.now[:0])
+	f.leave(slot)
+	return len(f.now) > 0, true
+}
+
+// leave has the slot be free again.
+func (f *follower) leave(slot uint64) {
 	f.taken &^= slot
 	f.reads &^= slot
 	for n := range f.now {
 		f.now[n].done &^= slot
 	}
-	return len(f.now) > 0, true
 }
 
 // extend has one more act happen. Those in which the returning one has happened are next.

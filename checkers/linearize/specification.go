@@ -52,7 +52,11 @@ func (s *specification) of(acts []KeyOp) *specification {
 
 // plain are the acts with unseenValue for each value that none of them noticed.
 func plain(acts []KeyOp) []KeyOp {
-	noticed := map[ID]bool{}
+	highest := Absent
+	for i := range acts {
+		highest = max(highest, acts[i].Seen, acts[i].Put)
+	}
+	noticed := make([]bool, highest+1)
 	for i := range acts {
 		if a := &acts[i]; a.See == Exactly || a.See == Except {
 			noticed[a.Seen] = true
