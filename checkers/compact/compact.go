@@ -13,6 +13,8 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -106,6 +108,11 @@ func (h *History) Kind(op *Op) *opkind.Kind { return h.forms[op.form].Kind }
 
 // Forms are all forms.
 func (h *History) Forms() []Form { return h.forms }
+
+// HasScans says whether an operation scans.
+func (h *History) HasScans() bool {
+	return slices.ContainsFunc(h.forms, func(f Form) bool { return f.Kind.Shape == opkind.Ranged })
+}
 
 // Times are those of the operation at a position.
 func (h *History) Times(i int) Times {

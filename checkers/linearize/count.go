@@ -82,8 +82,7 @@ func (b *keyBuilder) number(n *tally, key int32, value compact.Text) ID {
 
 // countScans adds what scans say of keys, once all keys are known.
 func (b *keyBuilder) countScans() {
-	scans := func(f compact.Form) bool { return f.Kind.Shape == opkind.Ranged }
-	if !slices.ContainsFunc(b.h.Forms(), scans) {
+	if !b.h.HasScans() {
 		return
 	}
 	for i := range b.h.Len() {

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -120,47 +121,67 @@ func (s *possibilities) needless(i int32) bool {
 
 // event is a call or a return.
 type event struct {
-	at      uint64
 	act     int32
 	returns bool
 }
 
+// moment is when an act returns.
+type moment struct {
+	at  uint64
+	act int32
+}
+
 // events are those of acts, in order; calls come before returns of the same time, which do not
 // exclude each other. Calls are in order already.
-func events(acts []KeyOp) []event {
-	returns := make([]event, 0, len(acts))
-	for i := range acts {
-		if !acts[i].Maybe {
-			at := max(acts[i].Call, acts[i].Return)
-			returns = append(returns, event{at, int32(i), true})
+func events(acts []KeyOp) iter.Seq[event] {
+	returns := returnsOf(acts)
+	return func(yield func(event) bool) {
+		next := 0
+		for i := range acts {
+			for ; next < len(returns) && returns[next].at < acts[i].Call; next++ {
+				if !yield(event{returns[next].act, true}) {
+					return
+				}
+			}
+			if !yield(event{int32(i), false}) {
+				return
+			}
+		}
+		for ; next < len(returns); next++ {
+			if !yield(event{returns[next].act, true}) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(returns, func(a, b event) int {
+}
+
+// returnsOf are the returns of acts in order.
+func returnsOf(acts []KeyOp) []moment {
+	returns := make([]moment, 0, len(acts))
+	for i := range acts {
+		if !acts[i].Maybe {
+			returns = append(returns, moment{max(acts[i].Call, acts[i].Return), int32(i)})
+		}
+	}
+	slices.SortFunc(returns, func(a, b moment) int {
 		if a.at != b.at {
 			return cmp.Compare(a.at, b.at)
 		}
 		return cmp.Compare(a.act, b.act)
 	})
-	all := make([]event, 0, len(acts)+len(returns))
-	for i := range acts {
-		for len(returns) > 0 && returns[0].at < acts[i].Call {
-			all, returns = append(all, returns[0]), returns[1:]
-		}
-		all = append(all, event{acts[i].Call, int32(i), false})
-	}
-	return append(all, returns...)
+	return returns
 }
 
 // follow decides whether an order explains the acts, which are in the order of their calls. It
 // answers Open when there is too much to follow, or when it was stopped. Stuck is the act at whose
-// return nothing was possible any more.
+// return nothing was possible any more. The acts are plain afterwards.
 func follow(spec *specification, acts []KeyOp, stopped func() bool) (answer Answer, stuck int32) {
-	acts = plain(acts)
+	plain(acts)
 	f := &follower{
 		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
 		now: make([]possibility, 1),
 	}
-	for _, e := range events(acts) {
+	for e := range events(acts) {
 		if !e.returns {
 			if !f.call(e.act) {
 				return Open, 0
