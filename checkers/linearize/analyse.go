@@ -11,8 +11,8 @@ type Analysis struct {
 // Analyse is Analysis.Of in memory of its own.
 func (k *Key) Analyse() Result { return new(Analysis).Of(k) }
 
-// Of answers by the near-linear way; the order is valid up to the next call. It settles unknown outcomes first, which changes the acts
-// of the key.
+// Of answers by the near-linear way; the order is valid up to the next call. It settles unknown
+// outcomes first, which changes the acts of the key.
 //
 // It is complete for reads, blind and replacing writes of unique identities, compare-and-set,
 // inserts, deletes that return what they removed, and pushes whose lists are read. Keys that mix
