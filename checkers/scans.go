@@ -33,6 +33,9 @@ var _ = declare(30, &Scans, func(h *history) Verdict { return checkScans(h.ops) 
 
 func checkScans(ops *compact.History) Verdict {
 	v := Scans.Begin()
+	if !ops.HasScans() {
+		return v
+	}
 	for i := range ops.Len() {
 		// An available read may return what its shard no longer owns; that is documented.
 		f := ops.Form(ops.Op(i))

@@ -57,10 +57,11 @@ func analyseUnique(h keyed) *uniqueFindings {
 	f := uniqueFindings{verdict: UniqueWrites.Begin()}
 	v := &f.verdict
 	v.Checked = h.ops.Len()
+	var analysis linearize.Analysis
 	for i := range h.keys {
 		k := &h.keys[i]
 		h.checkWeakReads(v, k)
-		switch r := k.Analyse(); r.Answer {
+		switch r := analysis.Of(k); r.Answer {
 		case linearize.Contradiction:
 			f.broken = append(f.broken, i)
 			v.Add(h.violation(k, r.Proof))

@@ -59,8 +59,8 @@ func TestLongTexts(t *testing.T) {
 	d := new(opDecoder)
 	allocated := testing.AllocsPerRun(100, func() {
 		for _, line := range []string{`"majority"`, `"snapshot"`, `"w1234567"`, `"w12345678"`} {
-			d.line, d.at, d.failed = []byte(line), 0, false
-			if got := d.text(); `"`+got+`"` != line {
+			d.line, d.failed = []byte(line), false
+			if got, _ := d.text(0); `"`+got+`"` != line {
 				t.Fatalf("%s is read as %q", line, got)
 			}
 		}

@@ -157,7 +157,7 @@ func (d *opDecoder) list(number int) []string {
 	d.once(number)
 	list := []string{}
 	for d.open('['); d.more(']'); {
-		list = append(list, d.text())
+		list = append(list, d.nextText())
 	}
 	d.close(']')
 	return list
@@ -201,27 +201,26 @@ func (d *opDecoder) once(number int) {
 	d.seen |= 1 << number
 }
 
-func (d *opDecoder) integer(number int) int64 {
+func (d *opDecoder) integer(number int) (n int64) {
 	d.once(number)
-	return d.signed()
+	n, d.at = d.signed(d.at)
+	return n
 }
 
-func (d *opDecoder) signed() int64 {
-	if d.next() == '-' {
-		d.at++
-		return -int64(d.number())
-	}
-	return int64(d.number())
-}
-
-func (d *opDecoder) unsigned(number int) uint64 {
+func (d *opDecoder) unsigned(number int) (n uint64) {
 	d.once(number)
-	return d.number()
+	n, d.at = d.number(d.at)
+	return n
 }
 
 func (d *opDecoder) textOf(number int) string {
 	d.once(number)
-	return d.text()
+	return d.nextText()
+}
+
+func (d *opDecoder) nextText() (text string) {
+	text, d.at = d.text(d.at)
+	return text
 }
 
 func (d *opDecoder) truth(number int) bool {

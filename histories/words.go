@@ -3,6 +3,7 @@ package histories
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 // Numbers and texts are most of a line, and are read eight bytes at a time: as a word in which the
@@ -49,58 +50,82 @@ func numberOf(word uint64, digits int) uint64 {
 // maxDigits is how many digits a number has at most that fits whatever the type.
 const maxDigits = 18
 
-func (d *opDecoder) number() uint64 {
-	word := d.word(d.at)
+// What reads here says where it ended, and does not note it in the decoder: that would be the
+// longest chain of a line, through memory.
+
+func (d *opDecoder) number(at int) (n uint64, end int) {
+	word := d.word(at)
 	count := digits(word)
 	if count == 0 || count > 1 && byte(word) == '0' {
 		d.failed = true
-		return 0
+		return 0, at
 	}
-	d.at += count
-	n := numberOf(word, count)
+	n = numberOf(word, count)
 	if count == 8 {
-		return d.longNumber(n)
+		return d.longNumber(n, at+8)
 	}
-	return n
+	return n, at + count
 }
 
 // longNumber goes on with a number of which eight digits were read.
-func (d *opDecoder) longNumber(n uint64) uint64 {
-	count := 8
-	for ; d.at < len(d.line) && d.line[d.at]-'0' <= 9; d.at++ {
-		n = n*10 + uint64(d.line[d.at]-'0')
+func (d *opDecoder) longNumber(n uint64, at int) (uint64, int) {
+	word := d.word(at)
+	count := digits(word)
+	if count > 0 {
+		n = n*powers[count] + numberOf(word, count)
+	}
+	at += count
+	for count += 8; count >= 16 && at < len(d.line) && d.line[at]-'0' <= 9; at++ {
+		n = n*10 + uint64(d.line[at]-'0')
 		count++
 	}
 	d.failed = d.failed || count > maxDigits
-	return n
+	return n, at
 }
 
-func (d *opDecoder) text() string {
-	d.skip('"')
-	word := d.word(d.at)
-	if count := plain(word); count < 8 && d.at+count < len(d.line) &&
-		d.line[d.at+count] == '"' && !d.failed {
-		text := d.line[d.at : d.at+count]
-		d.at += count + 1
-		return d.texts.short(text, word&(1<<(8*count)-1))
+// powers are those of ten.
+var powers = [...]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
+
+func (d *opDecoder) signed(at int) (n int64, end int) {
+	minus := at < len(d.line) && d.line[at] == '-'
+	if minus {
+		at++
 	}
-	return d.longText()
+	number, end := d.number(at)
+	if n = int64(number); minus {
+		n = -n
+	}
+	return n, end
+}
+
+func (d *opDecoder) text(at int) (text string, end int) {
+	if at >= len(d.line) || d.line[at] != '"' {
+		d.failed = true
+		return "", at
+	}
+	at++
+	word := d.word(at)
+	if count := plain(word); count < 8 && at+count < len(d.line) && d.line[at+count] == '"' {
+		end = at + count
+		return d.texts.short(d.line[at:end], word&(1<<(8*count)-1)), end + 1
+	}
+	return d.longText(at)
 }
 
 // longText reads a text of eight bytes or more, or finds that it is none.
-func (d *opDecoder) longText() string {
-	from, hash := d.at, uint64(0)
-	for more := 8; more == 8; d.at += more {
-		word := d.word(d.at)
+func (d *opDecoder) longText(from int) (text string, end int) {
+	hash := uint64(0)
+	end = from
+	for more := 8; more == 8; end += more {
+		word := d.word(end)
 		more = plain(word)
 		hash = (hash ^ word&(1<<(8*more)-1)) * 0x9e3779b97f4a7c15
 	}
-	text := d.line[from:d.at]
-	d.skip('"')
-	if d.failed {
-		return ""
+	if end >= len(d.line) || d.line[end] != '"' {
+		d.failed = true
+		return "", end
 	}
-	return d.texts.long(text, hash)
+	return d.texts.long(d.line[from:end], hash), end + 1
 }
 
 // interner makes text of bytes, and gives texts that come again soon only once: the same few names
@@ -109,6 +134,8 @@ type interner struct {
 	// shorts are texts of less than eight bytes, each with its bytes as a word.
 	shorts [1 << 10]shortText
 	longs  [1 << 8]string
+	// made holds new texts one behind the other, so that few of them need memory of their own.
+	made strings.Builder
 }
 
 type shortText struct {
@@ -119,7 +146,7 @@ type shortText struct {
 func (t *interner) short(b []byte, word uint64) string {
 	known := &t.shorts[word*0x9e3779b97f4a7c15>>54]
 	if known.word != word {
-		known.word, known.text = word, string(b)
+		known.word, known.text = word, t.make(b)
 	}
 	return known.text
 }
@@ -128,7 +155,24 @@ func (t *interner) short(b []byte, word uint64) string {
 func (t *interner) long(b []byte, hash uint64) string {
 	known := &t.longs[hash>>56]
 	if *known != string(b) {
-		*known = string(b)
+		*known = t.make(b)
 	}
 	return *known
+}
+
+// madeAtOnce is how many bytes of texts share memory, which is kept as long as one of them is.
+const madeAtOnce = 1 << 10
+
+func (t *interner) make(b []byte) string {
+	from := t.made.Len()
+	if from+len(b) > t.made.Cap() {
+		if len(b) > madeAtOnce/8 {
+			return string(b)
+		}
+		from = 0
+		t.made.Reset()
+		t.made.Grow(madeAtOnce)
+	}
+	t.made.Write(b)
+	return t.made.String()[from:]
 }

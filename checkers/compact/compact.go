@@ -13,6 +13,8 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -107,6 +109,11 @@ func (h *History) Kind(op *Op) *opkind.Kind { return h.forms[op.form].Kind }
 // Forms are all forms.
 func (h *History) Forms() []Form { return h.forms }
 
+// HasScans says whether an operation scans.
+func (h *History) HasScans() bool {
+	return slices.ContainsFunc(h.forms, func(f Form) bool { return f.Kind.Shape == opkind.Ranged })
+}
+
 // Times are those of the operation at a position.
 func (h *History) Times(i int) Times {
 	if times := h.blocks[i/blockSize].times; times != nil {
@@ -147,13 +154,13 @@ func (h *History) Add(op *histories.Op) {
 
 // form finds the form of an operation: mostly one that came lately.
 func (h *History) form(op *histories.Op) uint32 {
+	recent := &h.recent[likely(op)%len(h.recent)]
+	if int(*recent) < len(h.forms) && h.forms[*recent].of(op) {
+		return *recent
+	}
 	f := Form{
 		NS: op.NS, Into: op.Into, Name: op.Kind, Outcome: op.Outcome, Concern: op.Concern,
 		Prefer: op.Prefer, Causal: op.Causal, Exact: op.Exact, Lossy: op.Lossy,
-	}
-	recent := &h.recent[f.likely()%len(h.recent)]
-	if int(*recent) < len(h.forms) && h.forms[*recent].is(&f) {
-		return *recent
 	}
 	at, known := h.known[f]
 	if !known {
@@ -171,22 +178,22 @@ func (h *History) form(op *histories.Op) uint32 {
 }
 
 // likely tells most forms of a history apart.
-func (f *Form) likely() int {
-	n := len(f.NS) + 3*len(f.Outcome) + 5*len(f.Concern)
-	if name := f.Name; name != "" {
+func likely(op *histories.Op) int {
+	n := len(op.NS) + 3*len(op.Outcome) + 5*len(op.Concern)
+	if name := op.Kind; name != "" {
 		n += 7*len(name) + 11*int(name[0]) + 13*int(name[len(name)-1])
 	}
-	if f.Exact {
+	if op.Exact {
 		n += 32
 	}
 	return n
 }
 
-// is says whether both are the same, whatever kind the name of one stands for.
-func (f *Form) is(other *Form) bool {
-	return f.NS == other.NS && f.Name == other.Name && f.Outcome == other.Outcome &&
-		f.Concern == other.Concern && f.Into == other.Into && f.Prefer == other.Prefer &&
-		f.Causal == other.Causal && f.Exact == other.Exact && f.Lossy == other.Lossy
+// of says whether the form is that of the operation.
+func (f *Form) of(op *histories.Op) bool {
+	return f.NS == op.NS && f.Name == op.Kind && f.Outcome == op.Outcome &&
+		f.Concern == op.Concern && f.Into == op.Into && f.Prefer == op.Prefer &&
+		f.Causal == op.Causal && f.Exact == op.Exact && f.Lossy == op.Lossy
 }
 
 func (h *History) setAside(op *histories.Op) uint32 {

@@ -90,7 +90,11 @@ func (t *Texts) is(n Text, text string) bool {
 func (t *Texts) keep(text string) Text {
 	last := len(t.pages) - 1
 	if last < 0 || len(t.pages[last])+longest+unit > unit*unitsOfPage {
-		t.pages = append(t.pages, nil)
+		var page []byte
+		if last >= 0 { // a history that fills one page fills others
+			page = make([]byte, 0, unit*unitsOfPage)
+		}
+		t.pages = append(t.pages, page)
 		last++
 	}
 	page := t.pages[last]

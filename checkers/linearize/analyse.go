@@ -1,15 +1,27 @@
 package linearize
 
-// Analyse answers by the near-linear way. It settles unknown outcomes first, which changes the acts
-// of the key.
+// Analysis analyses keys one after the other in the same memory: what one key needs is little, and
+// all together as much as the history. The zero Analysis is ready.
+type Analysis struct {
+	values valueOrder
+	// writers maps each identity to the act that writes it.
+	writers []int32
+}
+
+// Analyse is Analysis.Of in memory of its own.
+func (k *Key) Analyse() Result { return new(Analysis).Of(k) }
+
+// Of answers by the near-linear way; the order is valid up to the next call. It settles unknown
+// outcomes first, which changes the acts of the key.
 //
 // It is complete for reads, blind and replacing writes of unique identities, compare-and-set,
 // inserts, deletes that return what they removed, and pushes whose lists are read. Keys that mix
 // blind writes with deletes, deletes of unknown outcome, and conditions that failed without saying
 // what was there may stay Open.
-func (k *Key) Analyse() Result {
+func (a *Analysis) Of(k *Key) Result {
 	if !k.Repeats {
-		k.normalise()
+		a.writers = k.actOf(a.writers)
+		k.normalise(a.writers)
 	}
 	if p := k.phantom(); p.Reason != NoReason {
 		return Result{Answer: Contradiction, Proof: p}
@@ -17,7 +29,7 @@ func (k *Key) Analyse() Result {
 	if k.Repeats {
 		return Result{}
 	}
-	if p := k.early(); p.Reason != NoReason {
+	if p := k.early(a.writers); p.Reason != NoReason {
 		return Result{Answer: Contradiction, Proof: p}
 	}
 	if k.Wiped {
@@ -29,7 +41,7 @@ func (k *Key) Analyse() Result {
 		}
 		return k.analyseList()
 	}
-	return k.analyseValues()
+	return a.values.of(k)
 }
 
 // phantom finds an identity that somebody saw and nobody wrote.
@@ -52,8 +64,7 @@ func (k *Key) phantom() Proof {
 }
 
 // early finds an identity that somebody saw before its writer began.
-func (k *Key) early() Proof {
-	writer := k.actOf()
+func (k *Key) early(writer []int32) Proof {
 	for i := range k.Acts {
 		a := &k.Acts[i]
 		if a.See == Exactly && !a.Maybe && k.before(a, writer[a.Seen]) {

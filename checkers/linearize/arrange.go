@@ -38,11 +38,11 @@ func (v *valueOrder) end(n int) {
 }
 
 func (v *valueOrder) propose() Result {
-	order := make([]int32, 0, len(v.k.Acts))
+	v.order = v.order[:0]
 	for i := range v.blocks {
-		order = append(order, v.blocks[i].acts...)
+		v.order = append(v.order, v.blocks[i].acts...)
 	}
-	order, p := v.place(order)
+	order, p := v.place(v.order)
 	switch {
 	case p.Reason != NoReason:
 		return Result{Answer: Contradiction, Proof: p}
@@ -60,17 +60,28 @@ func (v *valueOrder) place(order []int32) ([]int32, Proof) {
 	}
 	slices.Reverse(v.floats)
 	defer slices.Reverse(v.floats)
-	g := v.k.gaps(order)
-	at := make([]int, len(v.floats))
-	var placed returnHeap
+	v.gaps(order)
+	g, placed := &v.places.gaps, &v.places.placed
+	at := slices.Grow(v.places.at[:0], len(v.floats))[:len(v.floats)]
+	v.places.at = at
+	placed.spots, placed.passed = placed.spots[:0], 0
 	for n, i := range v.floats {
 		a := &v.k.Acts[i]
 		if at[n] = g.fit(a, placed.before(a.Call)); at[n] < 0 {
 			return nil, v.missed(order, g, i)
 		}
-		heap.Push(&placed, floatingSpot{a.Return, at[n]})
+		heap.Push(placed, floatingSpot{a.Return, at[n]})
 	}
 	return v.merge(order, at), Proof{}
+}
+
+// floatPlaces is the memory of looking for places.
+type floatPlaces struct {
+	gaps   orderGaps
+	at     []int
+	placed returnHeap
+	index  []int
+	merged []int32
 }
 
 // floatingSpot is where a floating act stands and when it returned.
@@ -111,19 +122,20 @@ type orderGaps struct {
 	state          []ID
 }
 
-func (k *Key) gaps(order []int32) orderGaps {
-	n := len(order)
-	g := orderGaps{make([]uint64, n+1), make([]uint64, n+1), make([]ID, n+1)}
-	g.later[n] = Never
+func (v *valueOrder) gaps(order []int32) {
+	n, g := len(order), &v.places.gaps
+	g.earlier = slices.Grow(g.earlier[:0], n+1)[:n+1]
+	g.later = slices.Grow(g.later[:0], n+1)[:n+1]
+	g.state = slices.Grow(g.state[:0], n+1)[:n+1]
+	g.earlier[0], g.state[0], g.later[n] = 0, Absent, Never
 	for i, act := range order {
-		a := &k.Acts[act]
+		a := &v.k.Acts[act]
 		g.earlier[i+1] = max(g.earlier[i], a.Call)
 		g.state[i+1] = a.value(g.state[i])
 	}
 	for i := n - 1; i >= 0; i-- {
-		g.later[i] = min(g.later[i+1], k.Acts[order[i]].Return)
+		g.later[i] = min(g.later[i+1], v.k.Acts[order[i]].Return)
 	}
-	return g
 }
 
 // fit is the first place from low on that real time and the state allow, or -1.
@@ -144,7 +156,7 @@ func (g *orderGaps) lowest(a *KeyOp) int {
 // order of the blocks, the same ones end before it begins and begin after it ends. Only whole
 // pictures prove it, and only if no other act that belongs to no block is in the way: where that
 // one has its place may depend on the order.
-func (v *valueOrder) missed(order []int32, g orderGaps, i int32) Proof {
+func (v *valueOrder) missed(order []int32, g *orderGaps, i int32) Proof {
 	a := &v.k.Acts[i]
 	if !v.whole || a.See != Exactly || a.Seen != Absent || g.fit(a, 0) >= 0 {
 		return Proof{}
@@ -166,17 +178,18 @@ func (v *valueOrder) missed(order []int32, g orderGaps, i int32) Proof {
 // merge inserts the floating acts before the places at; those of one place keep their order, which
 // is by call.
 func (v *valueOrder) merge(order []int32, at []int) []int32 {
-	index := make([]int, len(at))
+	index := slices.Grow(v.places.index[:0], len(at))[:len(at)]
 	for i := range index {
 		index[i] = i
 	}
 	slices.SortStableFunc(index, func(x, y int) int { return cmp.Compare(at[x], at[y]) })
-	merged := make([]int32, 0, len(order)+len(at))
+	merged := slices.Grow(v.places.merged[:0], len(order)+len(at))
 	next := 0
 	for _, n := range index {
 		merged = append(merged, order[next:at[n]]...)
 		next = at[n]
 		merged = append(merged, v.floats[n])
 	}
-	return append(merged, order[next:]...)
+	v.places.index, v.places.merged = index, append(merged, order[next:]...)
+	return v.places.merged
 }

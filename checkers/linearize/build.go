@@ -80,7 +80,12 @@ func namesInTurn(h *compact.History) map[string][]string {
 }
 
 // place is the position of a namespace among those of its collection.
-func (b *keyBuilder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
+func (b *keyBuilder) place(ns string) uint8 {
+	if b.names == nil {
+		return 0
+	}
+	return uint8(max(0, slices.Index(b.names[ns], ns)))
+}
 
 // first is the namespace under which the keys of a collection are kept.
 func (b *keyBuilder) first(ns string) string {
@@ -133,12 +138,11 @@ func (b *keyBuilder) take(at int32) {
 	case kind.Shape == opkind.Whole:
 		b.wipe(at, op, form)
 	case kind.Shape == opkind.Ranged:
-		b.eachSighting(op, func(s Sighting) { b.seen(b.find(form.NS, s.Key), at, op, s) })
+		b.eachSighting(op, func(s Sighting) { b.seen(b.find(form.NS, s.Key), at, op, form, s) })
 	case kind.Reads() && form.Outcome == histories.OK:
-		b.seen(b.at[at], at, op, sightingOf(b.h, op))
+		b.seen(b.at[at], at, op, form, sightingOf(b.h, op))
 	case !kind.Reads():
-		k := &b.keys[b.at[at]]
-		k.Acts = append(k.Acts, b.act(b.at[at], at, op))
+		b.act(b.at[at], at, op, form)
 	}
 }
 
@@ -167,8 +171,8 @@ func (b *keyBuilder) wipe(at int32, op *compact.Op, form *compact.Form) {
 }
 
 // seen is what an operation saw of the key at position i.
-func (b *keyBuilder) seen(i, at int32, op *compact.Op, s Sighting) {
-	k, form := &b.keys[i], b.h.Form(op)
+func (b *keyBuilder) seen(i, at int32, op *compact.Op, form *compact.Form, s Sighting) {
+	k := &b.keys[i]
 	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(form.NS)}
 	if s.Found {
 		b.show(i, &a, s.Value, s.List)
@@ -208,25 +212,24 @@ func (b *keyBuilder) list(key int32, values []compact.Text) int32 {
 	return int32(len(k.Lists) - 1)
 }
 
-// act is what a write noticed and did.
-func (b *keyBuilder) act(key, at int32, op *compact.Op) KeyOp {
-	form := b.h.Form(op)
-	a := KeyOp{
+// act adds what a write noticed and did.
+func (b *keyBuilder) act(key, at int32, op *compact.Op, form *compact.Form) {
+	k := &b.keys[key]
+	k.Acts = append(k.Acts, KeyOp{
 		Call: op.Call, Return: op.Return, Op: at, Place: b.place(form.NS), Put: b.puts[at],
-	}
-	if form.Outcome == histories.Unknown {
+	})
+	a := &k.Acts[len(k.Acts)-1]
+	switch kind := form.Kind; {
+	case form.Outcome == histories.Unknown:
 		a.Maybe, a.Return = true, Never
-		b.intend(key, &a, op)
-		return a
-	}
-	if !op.Applied && form.Kind.Refused != opkind.NeverRefused {
+		b.intend(key, a, op, kind)
+	case !op.Applied && kind.Refused != opkind.NeverRefused:
 		a.Put = Absent
-		b.refused(key, &a, op)
-		return a
+		b.refused(key, a, op, kind)
+	default:
+		b.intend(key, a, op, kind)
+		b.replaced(key, a, op, kind)
 	}
-	b.intend(key, &a, op)
-	b.replaced(key, &a, op)
-	return a
 }
 
 // effectsByKind are what kinds of operations do, as key operations do it.
@@ -236,8 +239,7 @@ var effectsByKind = [...]Do{
 }
 
 // intend is what the write does if it happens, and on which condition.
-func (b *keyBuilder) intend(key int32, a *KeyOp, op *compact.Op) {
-	kind := b.h.Kind(op)
+func (b *keyBuilder) intend(key int32, a *KeyOp, op *compact.Op, kind *opkind.Kind) {
 	a.Do = effectsByKind[kind.Effect]
 	switch kind.Condition {
 	case opkind.DocumentExpected:
@@ -253,8 +255,7 @@ func (b *keyBuilder) intend(key int32, a *KeyOp, op *compact.Op) {
 }
 
 // replaced is what an acknowledged write says of the document that it replaced or removed.
-func (b *keyBuilder) replaced(key int32, a *KeyOp, op *compact.Op) {
-	kind := b.h.Kind(op)
+func (b *keyBuilder) replaced(key int32, a *KeyOp, op *compact.Op, kind *opkind.Kind) {
 	switch {
 	case kind.Tells && op.Upserted:
 		a.See = Exactly
@@ -273,9 +274,9 @@ func (b *keyBuilder) replaced(key int32, a *KeyOp, op *compact.Op) {
 }
 
 // refused is what a write says that was carried out and found its condition not met.
-func (b *keyBuilder) refused(key int32, a *KeyOp, op *compact.Op) {
+func (b *keyBuilder) refused(key int32, a *KeyOp, op *compact.Op, kind *opkind.Kind) {
 	switch {
-	case b.h.Kind(op).Refused == opkind.DocumentAbsent:
+	case kind.Refused == opkind.DocumentAbsent:
 		a.See = Exactly
 	case op.Found && op.Saw != 0:
 		b.found(key, a, op)

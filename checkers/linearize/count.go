@@ -82,6 +82,9 @@ func (b *keyBuilder) number(n *tally, key int32, value compact.Text) ID {
 
 // countScans adds what scans say of keys, once all keys are known.
 func (b *keyBuilder) countScans() {
+	if !b.h.HasScans() {
+		return
+	}
 	for i := range b.h.Len() {
 		op := b.h.Op(i)
 		form := b.h.Form(op)

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -120,45 +121,67 @@ func (s *possibilities) needless(i int32) bool {
 
 // event is a call or a return.
 type event struct {
-	at      uint64
 	act     int32
 	returns bool
 }
 
-// events are those of acts, in order; calls come before returns of the same time, which do not
-// exclude each other.
-func events(acts []KeyOp) []event {
-	all := make([]event, 0, 2*len(acts))
-	for i := range acts {
-		all = append(all, event{acts[i].Call, int32(i), false})
-		if !acts[i].Maybe {
-			all = append(all, event{max(acts[i].Call, acts[i].Return), int32(i), true})
-		}
-	}
-	slices.SortFunc(all, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(truth(a.returns), truth(b.returns)),
-			cmp.Compare(a.act, b.act))
-	})
-	return all
+// moment is when an act returns.
+type moment struct {
+	at  uint64
+	act int32
 }
 
-func truth(b bool) int {
-	if b {
-		return 1
+// events are those of acts, in order; calls come before returns of the same time, which do not
+// exclude each other. Calls are in order already.
+func events(acts []KeyOp) iter.Seq[event] {
+	returns := returnsOf(acts)
+	return func(yield func(event) bool) {
+		next := 0
+		for i := range acts {
+			for ; next < len(returns) && returns[next].at < acts[i].Call; next++ {
+				if !yield(event{returns[next].act, true}) {
+					return
+				}
+			}
+			if !yield(event{int32(i), false}) {
+				return
+			}
+		}
+		for ; next < len(returns); next++ {
+			if !yield(event{returns[next].act, true}) {
+				return
+			}
+		}
 	}
-	return 0
+}
+
+// returnsOf are the returns of acts in order.
+func returnsOf(acts []KeyOp) []moment {
+	returns := make([]moment, 0, len(acts))
+	for i := range acts {
+		if !acts[i].Maybe {
+			returns = append(returns, moment{max(acts[i].Call, acts[i].Return), int32(i)})
+		}
+	}
+	slices.SortFunc(returns, func(a, b moment) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return cmp.Compare(a.act, b.act)
+	})
+	return returns
 }
 
 // follow decides whether an order explains the acts, which are in the order of their calls. It
 // answers Open when there is too much to follow, or when it was stopped. Stuck is the act at whose
-// return nothing was possible any more.
+// return nothing was possible any more. The acts are plain afterwards.
 func follow(spec *specification, acts []KeyOp, stopped func() bool) (answer Answer, stuck int32) {
-	acts = plain(acts)
+	plain(acts)
 	f := &follower{
 		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
 		now: make([]possibility, 1),
 	}
-	for _, e := range events(acts) {
+	for e := range events(acts) {
 		if !e.returns {
 			if !f.call(e.act) {
 				return Open, 0
@@ -224,6 +247,10 @@ func (f *follower) look(p *possibility, reads uint64) {
 // too much to follow.
 func (f *follower) ret(i int32) (possible, within bool) {
 	slot := uint64(1) << f.slotOf[i]
+	if len(f.now) == 1 && f.now[0].done&slot != 0 { // mostly
+		f.leave(slot)
+		return true, true
+	}
 	next, met := &f.next, &f.met
 	next.empty()
 	met.empty()
@@ -242,12 +269,17 @@ func (f *follower) ret(i int32) (possible, within bool) {
 		f.extend(met.all[n], slot)
 	}
 	f.now = next.least(f.now[:0])
+	f.leave(slot)
+	return len(f.now) > 0, true
+}
+
+// leave has the slot be free again.
+func (f *follower) leave(slot uint64) {
 	f.taken &^= slot
 	f.reads &^= slot
 	for n := range f.now {
 		f.now[n].done &^= slot
 	}
-	return len(f.now) > 0, true
 }
 
 // extend has one more act happen. Those in which the returning one has happened are next.

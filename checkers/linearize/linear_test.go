@@ -266,7 +266,7 @@ func compareSearches(
 	acts, of := k.searched()
 	limits := newTimer(Limits{Time: time.Second, Acts: 1000})
 	followed, stuck := follow(k.specification(), acts, limits.stopped)
-	found := porcupineFinds(k.specification(), plain(acts), of, limits)
+	found := porcupineFinds(k.specification(), acts, of, limits)
 	tally[fmt.Sprint("followed ", followed)]++
 	for way, answer := range map[string]Answer{"follow": followed, "porcupine": found.Answer} {
 		if answer != Open && !phantom && (answer == Explained) != want {

@@ -1,12 +1,14 @@
 package linearize
 
+import "slices"
+
 // normalise settles the acts of unknown outcome as far as possible. One whose identity somebody saw
 // did happen, and no later than the earliest return among those who saw it, be it a majority read:
 // that never shows what may still be rolled back. One whose identity nobody saw can be left out,
 // since no other act depends on it. Removals write no identity and stay open. Sound because
-// identities are unique; the acts of k change.
-func (k *Key) normalise() {
-	s := settler{k: k, writer: k.actOf()}
+// identities are unique; the acts of k change. Writer is what actOf says.
+func (k *Key) normalise(writer []int32) {
+	s := settler{k: k, writer: writer}
 	for i := range k.Acts {
 		if !k.Acts[i].Maybe {
 			s.witness(&k.Acts[i], k.Acts[i].Return)
@@ -30,9 +32,10 @@ type settler struct {
 	queue  []int32
 }
 
-// actOf maps each identity to the position of the act that writes it, or -1.
-func (k *Key) actOf() []int32 {
-	writer := make([]int32, len(k.Names))
+// actOf maps each identity to the position of the act that writes it, or -1, in that memory if it
+// is enough.
+func (k *Key) actOf(writer []int32) []int32 {
+	writer = slices.Grow(writer[:0], len(k.Names))[:len(k.Names)]
 	for id := range writer {
 		writer[id] = -1
 	}

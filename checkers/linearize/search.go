@@ -52,7 +52,7 @@ func (k *Key) Search(limits Limits) Found {
 		return open("too much happens at a time, and its %d operations are more than the %d that "+
 			"a search may then have", len(acts), limits.Acts)
 	}
-	return porcupineFinds(spec, plain(acts), of, t)
+	return porcupineFinds(spec, acts, of, t)
 }
 
 // timer says when a search has to end, and why.

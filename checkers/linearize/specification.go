@@ -1,7 +1,5 @@
 package linearize
 
-import "slices"
-
 // document is a state of one place: its value, or Absent, and a node of the tree of lists.
 type document struct {
 	value ID
@@ -50,21 +48,24 @@ func (s *specification) of(acts []KeyOp) *specification {
 	return &some
 }
 
-// plain are the acts with unseenValue for each value that none of them noticed.
-func plain(acts []KeyOp) []KeyOp {
-	noticed := map[ID]bool{}
+// plain puts unseenValue in the place of each value that none of the acts noticed. Whatever is then
+// left of them is plain, or can be made so again, as if it had not been before.
+func plain(acts []KeyOp) {
+	highest := Absent
+	for i := range acts {
+		highest = max(highest, acts[i].Seen, acts[i].Put)
+	}
+	noticed := make([]bool, highest+1)
 	for i := range acts {
 		if a := &acts[i]; a.See == Exactly || a.See == Except {
 			noticed[a.Seen] = true
 		}
 	}
-	all := slices.Clone(acts)
-	for i := range all {
-		if a := &all[i]; a.Do.puts() && a.Put >= firstName && !noticed[a.Put] {
+	for i := range acts {
+		if a := &acts[i]; a.Do.puts() && a.Put >= firstName && !noticed[a.Put] {
 			a.Put = unseenValue
 		}
 	}
-	return all
 }
 
 // holds says whether the act could have noticed the state, and whether what it pushes can then be

@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// valueOrder is a key without lists, seen as values with a writer, readers and a successor each.
+// valueOrder is a key without lists, seen as values with a writer, readers and a successor each. It
+// may be that of one key after the other, and then uses its memory again.
 type valueOrder struct {
 	k *Key
 	// successor is the act that replaced an identity, -1 for none; readers chains the acts that
 	// only saw it, by next.
 	successor, readers, next []int32
+	links                    []int32 // the memory of these three
 	// starts are the acts that begin a block; floats those that belong to none.
 	starts, floats []int32
 	// removals and maybeRemovals say whether documents go, maybe.
@@ -19,10 +21,15 @@ type valueOrder struct {
 	// whole is false when some order may exist that blocks do not represent.
 	whole  bool
 	blocks []fixedRun
+	arena  []int32 // the acts of all blocks
+	// order is what is proposed, before floats have a place in it.
+	order  []int32
+	places floatPlaces
 }
 
-func (k *Key) analyseValues() Result {
-	v := newValues(k)
+// of analyses a key.
+func (v *valueOrder) of(k *Key) Result {
+	v.begin(k)
 	for i := len(k.Acts) - 1; i >= 0; i-- {
 		if p := v.sort(int32(i)); p.Reason != NoReason {
 			return Result{Answer: Contradiction, Proof: p}
@@ -35,19 +42,17 @@ func (k *Key) analyseValues() Result {
 	return v.arrange()
 }
 
-func newValues(k *Key) *valueOrder {
+// begin forgets the key before.
+func (v *valueOrder) begin(k *Key) {
 	n := len(k.Names)
-	links := make([]int32, 2*n+len(k.Acts))
-	for i := range links {
-		links[i] = -1
+	size := 2*n + len(k.Acts)
+	v.links = slices.Grow(v.links[:0], size)[:size]
+	for i := range v.links {
+		v.links[i] = -1
 	}
-	v := &valueOrder{
-		k:         k,
-		successor: links[:n],
-		readers:   links[n : 2*n],
-		next:      links[2*n:],
-		whole:     true,
-	}
+	v.k, v.successor, v.readers, v.next = k, v.links[:n], v.links[n:2*n], v.links[2*n:]
+	v.starts, v.floats, v.blocks = v.starts[:0], v.floats[:0], v.blocks[:0]
+	v.removals, v.maybeRemovals = false, nil
 	for i := range k.Acts {
 		if a := &k.Acts[i]; a.Do == Remove {
 			v.removals = true
@@ -57,7 +62,6 @@ func newValues(k *Key) *valueOrder {
 		}
 	}
 	v.whole = len(v.maybeRemovals) == 0
-	return v
 }
 
 // sort puts an act where it belongs. Acts come from the last to the first, so that lists of readers
@@ -88,8 +92,8 @@ func (v *valueOrder) sort(i int32) Proof {
 
 // build glues what must follow each other into blocks.
 func (v *valueOrder) build() {
-	arena := make([]int32, 0, len(v.k.Acts))
-	v.blocks = make([]fixedRun, 0, len(v.starts)+1)
+	v.arena = slices.Grow(v.arena[:0], len(v.k.Acts))
+	arena := v.arena
 	if !v.removals {
 		arena = v.glue(arena, fixedRun{seed: true}, Absent)
 	}

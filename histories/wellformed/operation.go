@@ -30,6 +30,12 @@ type words struct {
 	ns, into, concern, prefer string
 }
 
+// of says whether the words are those of the operation.
+func (w *words) of(op *histories.Op) bool {
+	return w.kind == op.Kind && w.outcome == op.Outcome && w.ns == op.NS &&
+		w.concern == op.Concern && w.into == op.Into && w.prefer == op.Prefer
+}
+
 // familiar are words that came lately, in which nothing was wrong: a history has few, and each many
 // times over.
 type familiar struct {
@@ -39,28 +45,35 @@ type familiar struct {
 	}
 }
 
-// looks are at what is not words.
-var looks = [...]func(*histories.Op, *opkind.Kind) (wrong, remedy string){
-	timeFlaw, operandFlaw, readFlaw, answerFlaw, streamFlaw,
-}
-
 // flaw is what is wrong with an operation by itself.
 func (f *familiar) flaw(op *histories.Op) (wrong, remedy string) {
-	w := words{op.Kind, op.Outcome, op.NS, op.Into, op.Concern, op.Prefer}
-	known := &f.all[(3*len(w.kind)+5*len(w.concern)+len(w.outcome)+len(w.ns))%len(f.all)]
-	if known.kind == nil || known.words != w {
+	known := &f.all[(3*len(op.Kind)+5*len(op.Concern)+len(op.Outcome)+len(op.NS))%len(f.all)]
+	if known.kind == nil || !known.of(op) {
 		kind := op.Kind.Of()
 		if wrong, remedy := wordFlaw(op, kind); wrong != "" {
 			return wrong, remedy
 		}
-		known.words, known.kind = w, kind
+		known.words = words{op.Kind, op.Outcome, op.NS, op.Into, op.Concern, op.Prefer}
+		known.kind = kind
 	}
-	for _, look := range looks {
-		if wrong, remedy := look(op, known.kind); wrong != "" {
-			return wrong, remedy
-		}
+	return flawBesideWords(op, known.kind)
+}
+
+// flawBesideWords looks at what is not words.
+func flawBesideWords(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
+	if wrong, remedy = timeFlaw(op); wrong != "" {
+		return wrong, remedy
 	}
-	return "", ""
+	if wrong, remedy = operandFlaw(op, kind); wrong != "" {
+		return wrong, remedy
+	}
+	if wrong, remedy = readFlaw(op, kind); wrong != "" {
+		return wrong, remedy
+	}
+	if wrong, remedy = answerFlaw(op, kind); wrong != "" {
+		return wrong, remedy
+	}
+	return streamFlaw(op, kind)
 }
 
 func oneOf(words []string) string { return "write one of " + strings.Join(words, ", ") }
@@ -87,7 +100,7 @@ func wordFlaw(op *histories.Op, kind *opkind.Kind) (wrong, remedy string) {
 }
 
 // timeFlaw looks for an answer that was there before its call.
-func timeFlaw(op *histories.Op, _ *opkind.Kind) (wrong, remedy string) {
+func timeFlaw(op *histories.Op) (wrong, remedy string) {
 	switch {
 	case op.Call == 0 || op.Return <= op.Call || op.Return > lastTick:
 		return fmt.Sprintf("was called at %d and answered at %d", op.Call, op.Return),
