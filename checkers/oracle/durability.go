@@ -31,6 +31,8 @@ var durabilityRule = verdict.Checker{
 		rememberedYet: "only the recipient's primary, and no majority, knows an executed " +
 			"statement at the commit",
 		importedYet: "the recipient recorded a statement that no majority of the donor has",
+		notDefined: "at the commit, the recipient's primary has the collection without options, an " +
+			"index or a former name that it has on the donor",
 	},
 }
 
@@ -47,6 +49,7 @@ const (
 	notRemembered verdict.Signature = "commit-without-statement"
 	rememberedYet verdict.Signature = "commit-before-statement-majority"
 	importedYet   verdict.Signature = "imported-before-majority"
+	notDefined    verdict.Signature = "commit-without-definition"
 )
 
 func (o *Oracle) judgeDurability(w *model.Write) {
@@ -55,10 +58,35 @@ func (o *Oracle) judgeDurability(w *model.Write) {
 	}
 	for _, moved := range w.Moved() {
 		for _, ns := range o.world.Placed(w, o.world.Set(moved.From)) {
+			o.compareDefinition(w, ns, moved)
 			o.compareRange(w, ns, moved)
 			o.compareHistory(w, ns, moved)
 		}
 	}
+}
+
+// Undefined says how the oracle gets to know what the definition of a collection on one member lacks
+// on another.
+func (o *Oracle) Undefined(lacking func(has, other, ns string) []string) { o.undefined = lacking }
+
+// compareDefinition: changes of the whole collection and migrations exclude each other. A movePrimary
+// of 4.2 does not see what changes while it copies (protocol 15).
+func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
+	donor, recipient := o.world.Set(r.From).Leader, o.world.Set(r.To).Leader
+	if o.undefined == nil || donor == "" || recipient == "" || o.primaries[w.Migration()] != nil ||
+		!o.causes.of(donor).settled || !o.causes.of(recipient).settled {
+		return
+	}
+	lacks := o.undefined(donor, recipient, ns)
+	if len(lacks) == 0 {
+		return
+	}
+	o.report(durabilityRule, verdict.Violation{
+		Signature: notDefined, NS: ns,
+		Broke: fmt.Sprintf("%s moved from %s to %s, whose primary lacks a part of the definition of %s",
+			o.span(r.Min, r.Max), r.From, r.To, ns),
+		Because: []string{fmt.Sprintf("%s has %s, and %s has not", donor, lacks[0], recipient)},
+	}, w.Step)
 }
 
 func (o *Oracle) compareRange(w *model.Write, ns string, r model.Move) {

@@ -148,8 +148,9 @@ type Oracle struct {
 	layouts map[string]Layout
 	// plain are the names that may be those of unsharded collections.
 	plain map[string]bool
-	// isWhole is that of WholeChanges.
-	isWhole func(node string, index uint64) bool
+	// undefined is that of Undefined, isWhole that of WholeChanges.
+	undefined func(has, other, ns string) []string
+	isWhole   func(node string, index uint64) bool
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule

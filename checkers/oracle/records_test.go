@@ -192,3 +192,36 @@ func TestRecordsOfPrimaryMoves(t *testing.T) {
 		})
 	}
 }
+
+// At the commit of a migration the recipient has the collection as the donor has it.
+func TestDefinitions(t *testing.T) {
+	for name, c := range map[string]struct {
+		script    string
+		lacks     []string
+		signature verdict.Signature
+	}{
+		"all of it":             {moved, nil, ""},
+		"without an index":      {moved, []string{"the index a_1"}, notDefined},
+		"not committed":         {until(moved, "majority config.0 1 2"), []string{"the index a_1"}, ""},
+		"the recipient is new":  {strings.Replace(moved, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), []string{"the index a_1"}, ""},
+		"the primary of a base": {primaryMoved, []string{"the index a_1"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Undefined(func(has, other, ns string) []string {
+				if has != "a.0" || other != "b.0" || ns != "test.docs" {
+					t.Errorf("%s is compared with %s, of %s", other, has, ns)
+				}
+				return c.lacks
+			})
+			s.lines(t, opening)
+			for _, node := range []string{"a.0", "b.0"} {
+				e := trace.WritableEvent{Shard: shardOf(node), Term: 1}.Event()
+				e.Node = node
+				s.o.Observe(e)
+			}
+			s.lines(t, strings.TrimPrefix(c.script, opening))
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/harness/shardstore/held"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -209,6 +210,15 @@ func (c *cluster) newestTime(node string) uint64 {
 		return 0
 	}
 	return uint64(m.AppliedTS())
+}
+
+// undefined is what one member has of the definition of a collection and another one lacks.
+func (c *cluster) undefined(has, other, ns string) []string {
+	one, two := c.Member(env.NodeID(has)), c.Member(env.NodeID(other))
+	if one == nil || two == nil {
+		return nil
+	}
+	return held.Lacking(held.Definition(one.Store(), ns), held.Definition(two.Store(), ns))
 }
 
 // isWholeChange reports whether an entry of a member's log drops or renames a collection.

@@ -126,6 +126,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)
 	c.oracle.UnfinishedMoves(c.unfinishedMove)
 	c.oracle.WholeChanges(c.isWholeChange)
+	c.oracle.Undefined(c.undefined)
 	if !protocolOf(s).CoordinatesMigrations() {
 		c.oracle.CommitsOnRecord(c.commitsOnRecord)
 	}

@@ -179,3 +179,45 @@ func TestLacksForSuccessor(t *testing.T) {
 		})
 	}
 }
+
+// What the definition of a collection has, and another one lacks.
+func TestDefinition(t *testing.T) {
+	const ns = "test.docs"
+	one, two := store.New(), store.New()
+	for _, of := range []*store.Store{one, two} {
+		if err := of.Apply(1, []oplog.Op{
+			{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions("u", key.Pattern{Field: "k"})},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lacks := Lacking(Definition(one, ns), Definition(two, ns)); len(lacks) > 0 {
+		t.Errorf("equal ones differ in %v", lacks)
+	}
+	index, err := bson.Marshal(bson.D{{Key: "a", Value: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := bson.Marshal(bson.D{
+		{Key: "_id", Value: ns}, {Key: "formerly", Value: bson.A{"test.former"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Apply(2, []oplog.Op{
+		{Kind: oplog.CreateIndex, NS: ns, ID: "a_1", Doc: index},
+		{Kind: oplog.Insert, NS: shard.ParticipationsNS, ID: string(key.String(ns)), Doc: doc},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	lacks := strings.Join(Lacking(Definition(one, ns), Definition(two, ns)), ", ")
+	if !strings.Contains(lacks, "the index a_1") || !strings.Contains(lacks, "the former name test.former") {
+		t.Errorf("the other lacks %s", lacks)
+	}
+	if lacks := Lacking(Definition(two, ns), Definition(one, ns)); len(lacks) > 0 {
+		t.Errorf("it lacks %v the other way round", lacks)
+	}
+	if of := Definition(one, "test.none"); of != nil {
+		t.Errorf("of none: %v", of)
+	}
+}
