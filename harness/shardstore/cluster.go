@@ -196,13 +196,6 @@ func (c *cluster) valuesOfSettings() []settings.Settings {
 	return all
 }
 
-// mayLose reports whether operators would rather have what is left on a secondary than an error
-// when documents are deleted below a query (protocol 10.4).
-func (c *cluster) mayLose() bool {
-	return slices.ContainsFunc(c.valuesOfSettings(),
-		func(v settings.Settings) bool { return v.TerminateReads == 0 })
-}
-
 // batches are how much servers may do in one go by any of the settings.
 func (c *cluster) batches() batches.Limits {
 	of := func(s *settings.Settings) batches.Limits {

@@ -2,11 +2,13 @@ package shardstore
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -75,4 +77,15 @@ func zone(name, value string) (env.NodeID, time.Duration, error) {
 		)
 	}
 	return env.NodeID(node), east, nil
+}
+
+const terminateReads = "terminateSecondaryReadsOnOrphanCleanup"
+
+// mayLose reports whether operators would rather have what is left on a secondary than an error
+// when documents are deleted below a query (protocol 10.4).
+func (c *cluster) mayLose() bool {
+	return c.settings.TerminateReads == 0 ||
+		slices.ContainsFunc(c.scenario.Commands, func(o scenario.Command) bool {
+			return o.Do == commandkind.SetParameter && o.Name == terminateReads && o.Value == "0"
+		})
 }
