@@ -69,8 +69,8 @@ func (o *Oracle) judgeDurability(w *model.Write) {
 // lacks on another.
 func (o *Oracle) Undefined(lacking func(has, other, ns string) []string) { o.undefined = lacking }
 
-// compareDefinition: changes of the whole collection and migrations exclude each other. A
-// movePrimary of 4.2 does not see what changes while it copies (protocol 15).
+// compareDefinition: changes of the whole collection and migrations exclude each other. Moves of a
+// primary are left out: that of 4.2 does not see what changes while it copies (protocol 15).
 func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From).Leader, o.world.Set(r.To).Leader
 	if o.undefined == nil || donor == "" || recipient == "" || o.primaries[w.Migration()] != nil ||

@@ -366,7 +366,7 @@ type primaryMove struct {
 	database, from string
 	began, written uint64
 	// arrived is when the recipient had last noted that the database arrives, and changed when a
-	// client has changed something of it on the donor since; 0 is never.
+	// client last changed something of it on the donor after the first note; 0 is never.
 	arrived, changed uint64
 }
 

@@ -77,7 +77,7 @@ type order struct {
 	// onRecord is that of CommitsOnRecord.
 	onRecord   func(node string) (known uint64, counted bool)
 	uninformed []uninformed
-	// arriving is the newest move of a database by which each shard gives it away.
+	// arriving is, by donor and database, the move whose arrival was noted last.
 	arriving map[string]*primaryMove
 }
 

@@ -20,8 +20,8 @@ var ownershipRule = verdict.Checker{
 		"What a server takes for the ranges of its shard is what they were at that version.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
-		changedAsPlain: "a shard dropped or renamed a sharded collection for a client as one that " +
-			"is not sharded",
+		changedAsPlain: "a shard dropped a sharded collection, or renamed another to its name, for " +
+			"a client that took it for an unsharded one",
 		readFromStranger: "a shard returned a document of a key that it does not own",
 		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
 	},

@@ -82,7 +82,7 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 }
 
-// judgeForgotten: a count that is right, as orphanCountRule sees to, need not be none. A sweep of
+// judgeForgotten: a right count (see orphanCountRule) may be above zero at the end. A sweep of
 // 4.2, which counts nothing, may also be over because the range is the shard's again, for all that
 // its primary knows, or because the collection was replaced (protocol 10.2).
 func (o *Oracle) judgeForgotten(e *trace.Event) {

@@ -253,8 +253,8 @@ func (o *Oracle) AskedEarly(node, request, ns string, term uint64) {
 }
 
 // TakesOver is called when a new primary of 4.2 begins to serve: what it finds on record is a
-// config time, and whether a commit is counted that may be in progress. One of the two informs it
-// of every commit that its shard has asked for, but for one that takes effect behind its back.
+// config time, and whether a commit is counted that may be in progress. Every commit that its
+// shard asked for is covered by one of them, unless it took effect behind the donor's back.
 func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
 	if counted {
 		return
@@ -284,9 +284,9 @@ func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
 	}, o.moves[id].committed)
 }
 
-// CommitsOnRecord says how the oracle gets to know by what a shard of 4.2 would inform its next
-// primary: a config time, and whether a commit is counted that may be in progress, as a majority
-// has it for all that the member knows. It is nil in other protocols.
+// CommitsOnRecord sets how the oracle reads what the next primary of a shard of 4.2 would find: a
+// config time, and whether a commit is counted as in progress, by what the member knows of the
+// majority. Other protocols do not call it.
 func (o *Oracle) CommitsOnRecord(of func(node string) (known uint64, counted bool)) {
 	o.order.onRecord = of
 }
@@ -356,14 +356,16 @@ const notedTooEarly verdict.Signature = "arrival-noted-too-early"
 func (o *Oracle) Arrived(move string) {
 	if p := o.primaries[move]; p != nil {
 		p.arrived = o.step
-		o.order.arriving[p.from] = p
+		o.order.arriving[p.from+" "+p.database] = p
 	}
 }
 
 // noteChanged notes what clients change of a database that leaves the shard.
 func (r *order) noteChanged(e *trace.Event) {
-	p := r.arriving[e.Shard]
-	if p != nil && e.Actor == trace.User && databaseOf(e.NS) == p.database &&
+	if e.Actor != trace.User {
+		return
+	}
+	if p := r.arriving[e.Shard+" "+databaseOf(e.NS)]; p != nil &&
 		r.world.Set(e.Shard).Leads(e) && !r.world.Sharded(e.NS) {
 		p.changed = e.Step
 	}

@@ -118,7 +118,8 @@ func (n *evidence) read(ns string) *reads {
 
 // judgeRead judges that a router, whose members are of no set, reads a routing table. It does so at
 // first, and then whenever a shard has found what it has out of date, or the reading failed
-// (protocol 3.4), or it is about to refuse a request by itself. The answer to a request that was
+// (protocol 3.4), or it is about to refuse a request by itself or to open a change stream, or to
+// split or merge for an operator. The answer to a request that was
 // sent by one table may come while the next is being read, so that it counts for two.
 func (c *causes) judgeRead(e *trace.Event) {
 	n := c.of(e.Node)

@@ -357,8 +357,8 @@ func refusal(err error, said *rpc.Envelope) error {
 	return err
 }
 
-// callEnded notes what its end tells the one who asked; err is why there is no answer, or what it
-// says.
+// callEnded notes what the end of a call tells the caller; err is why there is no answer, or the
+// error in it.
 func (c *cluster) callEnded(x *env.Exchange, asked env.Message, err error) {
 	if commit, asks := asked.(*command.CommitChunkMigration); asks {
 		c.oracle.CommitReturned(commit.Migration)
@@ -373,7 +373,7 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, err error) {
 	}
 }
 
-// doubted has the oracle judge the answer of a router that may know that the write was executed.
+// doubted has the oracle judge the answer of a router that may not rule out an execution.
 func (c *cluster) doubted(x *env.Exchange, asked env.Message, err error) {
 	if !isRouter(x.To) {
 		return

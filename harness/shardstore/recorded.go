@@ -263,11 +263,11 @@ func (c *cluster) tookOver(e *trace.Event) {
 	}
 }
 
-// commitsOnRecord is by what a majority of a member's shard would inform its next primary of
-// commits, as far as the member knows.
+// commitsOnRecord is what the next primary would find of commits on record, by what the member
+// knows of the majority. That a commit is counted puts the judgement off.
 func (c *cluster) commitsOnRecord(node string) (known uint64, counted bool) {
 	m := c.Member(env.NodeID(node))
-	if m == nil || !m.IsPrimary() { // one that has begun again does not know what a majority has
+	if m == nil || !m.IsPrimary() { // a member that has restarted knows of no majority
 		return 0, true
 	}
 	doc := minOpTime(m, m.Committed().Index)

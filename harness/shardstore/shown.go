@@ -95,7 +95,7 @@ func (c *cluster) wholeAnswer(
 		scan.Find.Concern == command.Snapshot && scan.Find.Place.Database {
 		return
 	}
-	left, known := scan.LeftOut(m, c.mayLose())
+	left, known := scan.LeftOut(m, !m.IsPrimary() && c.mayLose())
 	if !known {
 		return
 	}

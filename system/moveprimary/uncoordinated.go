@@ -135,8 +135,9 @@ func (m *primaryMove) commitOnce(t env.Task) error {
 		m.record.Database, m.record.Move, now.Database.Primary)
 }
 
-// validate makes the write on the config server. A primary that cannot do so knows nothing and must
-// not go on; once another one may lead, which the count informs, it is enough to know nothing.
+// validate makes the write on the config server. A primary that cannot do so does not know the
+// outcome and ends its process; a former one only forgets the placement, as the count on record
+// informs the next.
 func (m *primaryMove) validate(t env.Task) error {
 	details, err := bson.Marshal(bson.D{
 		{Key: "move", Value: m.record.Move}, {Key: "to", Value: m.record.To},

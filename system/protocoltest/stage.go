@@ -58,8 +58,8 @@ func NewStage() *Stage {
 		// fault SITE [nth=2] [node=shard-a]
 		// do=crash|error[:Code]|pause:50ms|kill|stepdown|outlast|cut|hold|pass: what happens when a
 		// node whose name begins so passes the site. Who is held waits for release, who is cut off
-		// for heal; pass only prints that it was there. Who outlasts its term waits while the node
-		// steps down, and goes on as if nothing had happened just as it has lost the lead.
+		// for heal; pass only prints that it was there. A task that outlasts its term waits until
+		// its node has lost the lead, and then goes on as if nothing had happened.
 		"fault": s.fault,
 		// release [SITE...]: lets those go on that are held, at these sites or at all. With await,
 		// until every request is answered.

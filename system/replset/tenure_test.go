@@ -38,7 +38,7 @@ func TestStepUpWritesFirst(t *testing.T) {
 	}
 }
 
-// TestStepUpEndsWithItsTerm deposes a primary in the moment in which one watcher has done its work
+// TestStepUpEndsWithItsTerm deposes a primary just as one watcher has done its work
 // of the new term: the next one, which was told that the term is over, is not asked for its own.
 func TestStepUpEndsWithItsTerm(t *testing.T) {
 	c := newCluster(3, sim.Options{Seed: 1})

@@ -68,9 +68,9 @@ type Settings struct {
 	HighPriority int `name:"rangeDeleterHighPriority"`
 	// 0; 1: ranges are not deleted, and none is received (8.0).
 	DeleterDisabled int `name:"disableResumableRangeDeleter"`
-	// 10s on the recipient; 0: no limit.
+	// 10s a recipient waits for overlapping deletions; 0: no limit.
 	OverlapWait time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`
-	// 10s on the donor (8.0); 0: no limit.
+	// 10s a donor waits (8.0); 0: no limit.
 	DrainWait time.Duration `name:"drainOverlappingRangeDeletionsOnStartTimeoutMS"`
 	// 500ms a donor waits for the lock under which it blocks writes.
 	LockWait time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`

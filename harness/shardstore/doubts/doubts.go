@@ -1,6 +1,6 @@
-// Package doubts remembers which attempts of writes a router knows to have ended so that they may
-// have been executed: its answer to the client must not say for certain that they were not. It
-// judges nothing else, and forgets an attempt when its request is answered; of requests that are
+// Package doubts remembers attempts of writes that ended in a way that leaves open, to the router,
+// whether they were executed: its answer to the client must not say for certain that they were not.
+// It judges only that, and forgets an attempt when its request is answered; of requests that are
 // never answered it keeps what it has.
 package doubts
 
@@ -26,7 +26,7 @@ type Attempt struct {
 	Code errcode.Code
 }
 
-// Ended notes how a call of a router has ended; err is nil when it was executed for certain.
+// Ended notes how a call of a router has ended; a nil err leaves nothing open.
 func (r *Routers) Ended(x *env.Exchange, asked env.Message, err error) {
 	if !writes(asked) || err == nil || client.IsCertainRefusal(err) {
 		return
@@ -37,7 +37,7 @@ func (r *Routers) Ended(x *env.Exchange, asked env.Message, err error) {
 	r.open[asker{x.From, x.Task}] = Attempt{x.To, errcode.Of(err)}
 }
 
-// Answered is the answer of a router to a write. It returns the attempt that makes it wrong.
+// Answered is the answer of a router. It returns the attempt of a write that makes it wrong.
 func (r *Routers) Answered(x *env.Exchange, err error) (a Attempt, wrong bool) {
 	who := asker{x.To, x.Task}
 	a, open := r.open[who]

@@ -3,9 +3,9 @@
 //
 // Promise: a document that it reports was in every state that the query may have read. It was there
 // when the request came (for a majority read, majority-committed), and no entry of the log has
-// touched it since, but for the range deleter, which has to wait for the query or end it; for a
-// snapshot read, it was there at the read's time. So no wait, no migration and no deletion explains
-// that it is missing.
+// touched it since, or the first one is the range deleter's, who has to wait for the query or end
+// it; for a snapshot read, it was there at the read's time. So no wait, no migration and, unless
+// operators accept it, no deletion explains that it is missing.
 //
 // Refusal: it does not know what a shard owns. It ignores a query if meanwhile the member was down,
 // rolled back, or dropped, created or renamed the collection, or if its log has been truncated.
