@@ -107,7 +107,8 @@ func (o *Oracle) remembersDonor(m *move) bool {
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 	because := ""
 	switch {
-	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from):
+	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from) &&
+		!o.emptied(m, asked):
 		because = fmt.Sprintf("the donor %s still has the deletion of the range on record", m.from)
 	case o.sweeps(m, asked):
 		because = fmt.Sprintf("the donor %s began to delete the range at step %d, and has not "+
@@ -122,6 +123,14 @@ func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 			o.span(m.min, m.max), m.to),
 		Because: []string{because, fmt.Sprintf("the client sent the request after step %d", asked)},
 	}, asked)
+}
+
+// emptied says whether the donor has another primary since, and nothing left in the range: one that
+// is deposed and does not know it may have answered when all was deleted for good, and only the
+// removal of the record was not.
+func (o *Oracle) emptied(m *move, asked uint64) bool {
+	return o.elections[m.from] > asked &&
+		len(o.world.Set(m.from).Documents(m.ns, m.min, m.max)) == 0
 }
 
 // sweeps says whether the donor is deleting what it gave away. One that had not begun yet when it

@@ -24,8 +24,14 @@ func TestAwaitedDeletion(t *testing.T) {
 		failed          bool
 		signature       verdict.Signature
 	}{
-		"some of it was there":   {before: start, between: begun, to: "p"},
-		"it is done":             {before: start, between: begun + over},
+		"some of it was there": {before: start, between: begun, to: "p"},
+		"it is done":           {before: start, between: begun + over},
+		"another primary has it on record": {
+			before: start, between: begun + "elected a.1 2 1 1:1\n", signature: cleanedTooEarly,
+		},
+		"another primary has it on record, and nothing left": {
+			before: start, between: begun + "clean a.0 1 3 c m1\nelected a.1 2 3 1:3\n",
+		},
 		"it is on record":        {before: start, between: begun, signature: cleanedTooEarly},
 		"the answer is an error": {before: start, between: begun, failed: true},
 		"the history has no donor": {
