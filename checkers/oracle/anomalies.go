@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -54,6 +55,9 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 			NS: e.NS, Key: e.Key, Session: e.Session(), Txn: e.Txn(), Statement: e.Statement(),
 		})
 		return
+	}
+	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key {
+		o.noteHistoryLeft(first, e)
 	}
 	kept := *e // events are used again
 	o.executions[id] = &execution{
@@ -140,6 +144,72 @@ func (o *Oracle) executedIn(life uint64, statement string, txn uint64) bool {
 	first, known := o.executions[executionID(session, number, txn)]
 	return known && life != 0 && first.life == life
 }
+
+// noteHistoryLeft looks for a move of 4.2 that has brought the collection away from the shard that
+// executed the statement first, and not its history, so that it is executed again.
+func (o *Oracle) noteHistoryLeft(first *execution, again *trace.Event) {
+	left := ""
+	//shardproof:allow map any of them will do
+	for id, p := range o.primaries {
+		if p.from == first.at.Shard && p.database == databaseOf(again.NS) &&
+			first.step < p.written && o.move(id).committed != 0 {
+			left = id
+		}
+	}
+	if o.older() && first.life == 0 && left != "" {
+		o.leaveBehind(left, again.NS, again.Key, first.step, first.at.At)
+	}
+}
+
+// leaveBehind notes what a move may have damaged since a step and a virtual nanosecond.
+func (o *Oracle) leaveBehind(move, ns, at string, step uint64, since int64) {
+	o.lacking = append(o.lacking, unfencedCommit{move, verdict.Damage{
+		NS: ns, Min: at, Max: at + "\x00", Step: step, From: since,
+	}})
+}
+
+// noteCopying begins to follow what clients change while a movePrimary of 4.2 copies.
+func (o *Oracle) noteCopying(e *trace.Event) {
+	if p := o.primaries[e.Migration()]; o.older() && e.PrimaryMovePhase() == trace.PrimaryCloning {
+		o.copying[e.Shard+" "+e.NS] = p
+	}
+}
+
+// noteBesideCopy notes what a client changes of an unsharded collection while it is copied, so that
+// its copy may lack it (protocol 15).
+func (o *Oracle) noteBesideCopy(e *trace.Event) {
+	p := o.copying[e.Shard+" "+databaseOf(e.NS)]
+	if p != nil && p.written == 0 && e.Actor == trace.User && o.world.Set(e.Shard).Leads(e) &&
+		!o.world.Sharded(e.NS) {
+		p.beside = append(p.beside, besideCopy{e.NS, e.DocID, e.Key, e.Step, e.At})
+	}
+}
+
+// besideCopy is a change of a document while its collection was copied, made at a step and a
+// virtual nanosecond.
+type besideCopy struct {
+	ns, id, key string
+	step        uint64
+	at          int64
+}
+
+// noteLeftBehind compares, when the commit of a movePrimary is written, what clients have changed
+// during the copy with what the new primary has of it.
+func (o *Oracle) noteLeftBehind(e *trace.Event, p *primaryMove) {
+	donor, recipient := o.world.Set(p.from), o.world.Set(e.Chunks[0].Shard)
+	for _, b := range p.beside {
+		if donor.Document(b.ns, b.id) != recipient.Document(b.ns, b.id) {
+			o.leaveBehind(e.Migration(), b.ns, b.key, b.step, b.at)
+		}
+	}
+}
+
+// LeftBehind lists the documents of which a movePrimary of 4.2, which a majority of the config
+// server has committed, has left something behind (protocol 15): a client changed them while it
+// copied their collection, and the copy lacks the change; or a statement that was executed before
+// was executed once more on the new primary, as the history of sessions stays. The damage begins
+// with the change, and with the first execution.
+func (o *Oracle) LeftBehind() (all []verdict.Damage) { return o.committed(o.lacking) }
 
 // Undelivered is a write that no change stream delivers although a reader may meet it: its shard
 // has lost it after a migration had copied it.

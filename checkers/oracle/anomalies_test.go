@@ -1,8 +1,11 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 )
 
 // A statement is executed twice behind a drop only if two shards did it for the client, a majority
@@ -90,6 +93,73 @@ func TestExecutedTwice(t *testing.T) {
 	} {
 		if got := len(observe(t, c.script).ExecutedTwice()) > 0; got != c.twice {
 			t.Errorf("%s: executed twice %v", name, got)
+		}
+	}
+}
+
+// A document is left behind if a client of the primary changed it during the copy of 4.2, and the
+// new primary does not have the change when the commit is written; the history of sessions always.
+func TestLeftBehind(t *testing.T) {
+	const (
+		change = "plain user a.0 1 4 c 13\n"
+		moving = "moving a.0 p1 b copies\n"
+		copied = "plain copy b.0 1 1 c 13 p1\n"
+		commit = "database 1 3 movePrimary_p1 -..+=b@2|0\n"
+		kept   = "majority config.0 1 3\n"
+		first  = "plain execute a.0 1 4 d s 5 0\nmajority a.0 1 4\n"
+		moves  = moving + commit + kept
+		second = "plain execute b.0 1 1 d s 5 0\n"
+	)
+	for name, c := range map[string]struct {
+		protocol migrationmodel.Protocol
+		script   string
+		left     []string
+	}{
+		"changed during the copy": {migrationmodel.V42, moving + change + commit + kept, []string{"c"}},
+		"and copied":              {migrationmodel.V42, moving + change + copied + commit + kept, nil},
+		"changed before the copy": {migrationmodel.V42, change + moving + commit + kept, nil},
+		"changed behind it":       {migrationmodel.V42, moving + commit + kept + change, nil},
+		"in 8.0":                  {migrationmodel.V80, moving + change + commit + kept, nil},
+		"no majority has it":      {migrationmodel.V42, moving + change + commit, nil},
+		"by nobody's order": {
+			migrationmodel.V42, moving + strings.Replace(change, "user", "copy", 1) + commit + kept, nil,
+		},
+		"on a secondary": {
+			migrationmodel.V42, moving + strings.Replace(change, "a.0", "a.1", 1) + commit + kept, nil,
+		},
+		"on another shard": {
+			migrationmodel.V42, moving + strings.Replace(change, "a.0", "b.0", 1) + commit + kept, nil,
+		},
+		"executed before the move and behind it": {
+			migrationmodel.V42, first + moves + second, []string{"d"},
+		},
+		"executed twice behind it": {migrationmodel.V42, moves + first + second, nil},
+		"executed twice in 8.0":    {migrationmodel.V80, first + moves + second, nil},
+		"executed twice, and no majority has the commit": {
+			migrationmodel.V42, first + moving + commit + second, nil,
+		},
+		"executed twice, and another shard's moved": {
+			migrationmodel.V42, first + strings.ReplaceAll(moves, "a.0", "c.0") + second, nil,
+		},
+		"executed twice, on another key": {
+			migrationmodel.V42, first + moves + strings.Replace(second, " d ", " e ", 1), nil,
+		},
+		"sharded": {
+			migrationmodel.V42, moving + strings.TrimPrefix(change, "plain ") + commit + kept, nil,
+		},
+	} {
+		s := script{o: New(nil)}
+		s.o.Speaks(c.protocol)
+		s.lines(t, opening+on+c.script)
+		var left []string
+		for _, d := range s.o.LeftBehind() {
+			if d.NS != "test.plain" || d.Max != d.Min+"\x00" || d.Step == 0 || d.From == 0 {
+				t.Errorf("%s: %+v", name, d)
+			}
+			left = append(left, d.Min)
+		}
+		if !slices.Equal(left, c.left) {
+			t.Errorf("%s: %v was left behind, want %v", name, left, c.left)
 		}
 	}
 }

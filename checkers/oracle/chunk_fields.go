@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -252,8 +251,7 @@ func (f *fields) judgeProlonged(w *model.Write, c, old *trace.Chunk) {
 		return
 	}
 	lost, now := old.History[len(before)], c.History[0].ValidAfter
-	older := f.machine != nil && f.machine.Protocol() == migrationmodel.V42
-	if len(before) == 0 && !older || millis(lost.ValidAfter)+f.kept() > millis(now) {
+	if len(before) == 0 && !f.older() || millis(lost.ValidAfter)+f.kept() > millis(now) {
 		f.wrong(w, notKept, fmt.Sprintf("%s forgets that it was on %s from time %d on",
 			f.name(c), lost.Shard, lost.ValidAfter),
 			fmt.Sprintf("it moves at time %d, and snapshots may still ask", now))

@@ -248,8 +248,10 @@ func (o *Oracle) late(e *trace.Event, m *move, signature verdict.Signature, brok
 // server has, although a primary of the donor led, or had led since the writes were blocked, that
 // did not hold the critical section of its migration: it may have let writes pass, or be about to.
 // Nobody is sent to the recipient before the commit is written.
-func (o *Oracle) Unfenced() (all []verdict.Damage) {
-	for _, u := range o.unfenced {
+func (o *Oracle) Unfenced() []verdict.Damage { return o.committed(o.unfenced) }
+
+func (o *Oracle) committed(commits []unfencedCommit) (all []verdict.Damage) {
+	for _, u := range commits {
 		if o.moves[u.id].committed != 0 {
 			all = append(all, u.damage)
 		}
@@ -289,6 +291,9 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 		late := last.move != "" && last.move != id && (p.written != 0 || last.shard != p.from)
 		if late || !o.holdsSection(p.from, id, 0) {
 			o.noteDamage(e, e.Chunks[0].Min, e.Chunks[0].Max)
+		}
+		if p.written == 0 {
+			o.noteLeftBehind(e, p)
 		}
 		p.written = cmp.Or(p.written, e.Step)
 		o.homes[e.NS] = home{id, e.Chunks[0].Shard}
@@ -368,6 +373,8 @@ type primaryMove struct {
 	// arrived is when the recipient had last noted that the database arrives, and changed when a
 	// client last changed something of it on the donor after the first note; 0 is never.
 	arrived, changed uint64
+	// beside is what clients changed while 4.2 copied.
+	beside []besideCopy
 }
 
 // home is where the latest movePrimary has brought a database.

@@ -80,7 +80,11 @@ type Oracle struct {
 	// oldest first.
 	open []string
 	// unfenced are commits that took effect behind the donor's back.
-	unfenced  []unfencedCommit
+	unfenced []unfencedCommit
+	// lacking are commits of documents that clients changed while they were copied, copying the
+	// newest move that has begun to copy a database, by shard and database.
+	lacking   []unfencedCommit
+	copying   map[string]*primaryMove
 	primaries map[string]*primaryMove
 	homes     map[string]home
 	// lookedUp is what a node goes by in a collection.
@@ -175,6 +179,7 @@ func New(key func(string) string) *Oracle {
 		world:      model.New(),
 		moves:      map[string]*move{},
 		primaries:  map[string]*primaryMove{},
+		copying:    map[string]*primaryMove{},
 		homes:      map[string]home{},
 		lookedUp:   map[string]lookedUp{},
 		nodes:      map[string]*node{},

@@ -130,7 +130,7 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 		return table(ns, w)
 	case "moving":
 		return trace.PrimaryMovingEvent{
-			Shard: shard, Peer: w[3], NS: "test", Migration: w[2],
+			Shard: shard, Peer: w[3], NS: "test", Migration: w[2], Phase: phases[strings.Join(w[4:], " ")],
 		}.Event()
 	case "database":
 		return table("test", w)
@@ -151,6 +151,11 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 		}.Event()
 	}
 	return more(t, shard, ns, w)
+}
+
+// phases are those of a movePrimary.
+var phases = map[string]trace.PrimaryMovePhase{
+	"copies": trace.PrimaryCloning, "commits": trace.PrimaryCommit,
 }
 
 func applied(shard, ns string, w []string) *trace.Event {

@@ -137,6 +137,7 @@ func (o *Oracle) follow(e *trace.Event) {
 				database: e.NS, from: e.Shard, began: e.Step,
 			}
 		}
+		o.noteCopying(e)
 	case trace.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)
@@ -144,6 +145,7 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.noteExecution(e)
 	case trace.Applied:
 		o.noteCopied(e)
+		o.noteBesideCopy(e)
 	case trace.Elected:
 		o.elections[e.Shard] = e.Step
 		o.noteLost(e)

@@ -37,6 +37,11 @@ var _ = declare(87, protocolRule, func(o *Oracle) hooks {
 // Speaks says which protocol the servers speak; without it protocol-steps follows nothing.
 func (o *Oracle) Speaks(p migrationmodel.Protocol) { o.machine = migrationmodel.New(p) }
 
+// older says whether they speak 4.2.
+func (o *Oracle) older() bool {
+	return o.machine != nil && o.machine.Protocol() == migrationmodel.V42
+}
+
 // protocolSteps is the memory of protocolRule: each migration is followed on the model from its
 // request on. What a member does that was deposed may tell what is true; a violation it is never.
 type protocolSteps struct {

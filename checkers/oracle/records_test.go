@@ -124,8 +124,11 @@ func TestArrivals(t *testing.T) {
 	}{
 		"behind the last change": {begun + change + note + commit, ""},
 		"before a change":        {begun + note + change + commit, notedTooEarly},
-		"noted again":            {begun + note + change + note + commit, ""},
-		"another collection":     {begun + note + "user a.0 1 3 c 12\n" + commit, ""},
+		"a late copy of the commit": {
+			begun + note + commit + change + "database 1 4 movePrimary_p1 -..+=b@3|0\n", "",
+		},
+		"noted again":        {begun + note + change + note + commit, ""},
+		"another collection": {begun + note + "user a.0 1 3 c 12\n" + commit, ""},
 		"under another primary": {
 			begun + note + change + "elected a.1 2 4 1:4\n" + strings.ReplaceAll(commit, "a.0", "a.1"), "",
 		},

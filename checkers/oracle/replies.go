@@ -374,7 +374,8 @@ func (r *order) noteChanged(e *trace.Event) {
 // judgeArrival judges a move of 4.2 when its commit is written, unless it is one behind the back of
 // the donor's primary.
 func (r *order) judgeArrival(e *trace.Event, id string, p *primaryMove) {
-	if r.onRecord == nil || p.changed <= p.arrived || r.elections[p.from] > p.began ||
+	again := p.written != 0 && p.written != e.Step // a late copy: it takes effect unfenced
+	if r.onRecord == nil || again || p.changed <= p.arrived || r.elections[p.from] > p.began ||
 		r.isUnfenced(id) {
 		return
 	}

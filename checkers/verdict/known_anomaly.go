@@ -7,7 +7,7 @@ import "slices"
 // better is.
 type KnownAnomaly struct{ Name, About string }
 
-// The known anomalies: the first two of 4.2, the last two of both versions.
+// The known anomalies: the first three of 4.2, the last two of both versions.
 var (
 	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys
 	// means anything after it.
@@ -31,6 +31,12 @@ var (
 			"collection had been dropped and made again there, or after its client had given it " +
 			"up and gone on before its range moved there",
 	}
+	// LeftBehind concerns single keys of unsharded collections.
+	LeftBehind = KnownAnomaly{
+		Name: "left-behind",
+		About: "4.2: movePrimary left behind what a client wrote while it copied the collection " +
+			"(SERVER-70437), or the history of a retried write (SERVER-32113)",
+	}
 	// UndeliveredWrite concerns one key. Its client was not told that the write is durable.
 	UndeliveredWrite = KnownAnomaly{
 		Name: "undelivered-write",
@@ -41,7 +47,7 @@ var (
 
 // KnownAnomalies lists them all.
 func KnownAnomalies() []KnownAnomaly {
-	return []KnownAnomaly{UnfencedCommit, LeakedOrphans, ExecutedTwice, UndeliveredWrite}
+	return []KnownAnomaly{UnfencedCommit, LeakedOrphans, LeftBehind, ExecutedTwice, UndeliveredWrite}
 }
 
 // Excuse is an anomaly that a run has shown, and what it explains.

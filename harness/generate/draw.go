@@ -128,6 +128,7 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	delayOrders(s, d.Fork(0x7c), p)
 	delayRequests(s, d.Fork(0x8e), p)
 	failPrimaries(d.Fork(0x8a), s, p)
+	loseCommits(d.Fork(0xc2), s, p)
 	leaveBehind(d.Fork(0x8b), s, p)
 	repeatToSuccessors(d.Fork(0x8c), s, p)
 	keepSilent(d.Fork(0x91), s, p)

@@ -59,3 +59,53 @@ func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
 		return cmp.Compare(a.At, b.At)
 	})
 }
+
+// lostCommits is how many percent of the moves of a primary of 4.2 learn late, or not at all, what
+// has become of their commit.
+const lostCommits = 35
+
+// loseCommits has the donors of 4.2 not learn whether they have committed, in scenarios that may
+// have faults of any kind: the answers are lost, and what they write to find out arrives late. Of
+// some the primary loses the lead meanwhile, and its successor is asked to move the database on
+// while it finds out.
+func loseCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
+	if p.size.faults == 0 || p.one || s.Protocol != "4.2" {
+		return
+	}
+	for i := range s.Primaries {
+		each := own.Fork(uint64(i))
+		if !each.Chance("lost", lostCommits) {
+			continue
+		}
+		committing := scenario.Trigger{Site: failpoint.MovePrimaryBlockReads.String(), Nth: i + 1}
+		lost := time.Duration(100+each.IntN("lost for", 1200)) * time.Millisecond
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "lost-reply", Target: "*>config.*", When: committing, For: lost,
+			Args: []scenario.Setting{
+				{Name: "messages", Value: "CommitMovePrimary"}, {Name: "count", Value: "20"},
+			},
+		}, scenario.Fault{
+			ID: len(s.Faults) + 2, Kind: "hold", Target: "*>config.*", When: committing,
+			For: lost + time.Duration(each.IntN("found out", 300))*time.Millisecond,
+			Args: []scenario.Setting{
+				{Name: "messages", Value: "LogChange"},
+			},
+		})
+		if each.Chance("deposed", 40) {
+			deposeCommitter(each, s, committing)
+		}
+	}
+}
+
+// deposeCommitter has the lead of a donor change just after its commit, and the next primary take
+// its time over finding out what has become of that.
+func deposeCommitter(own keyed.Source, s *scenario.Scenario, committing scenario.Trigger) {
+	committing.After = time.Duration(5+own.IntN("deposed", 100)) * time.Millisecond
+	s.Faults = append(s.Faults, scenario.Fault{
+		ID: len(s.Faults) + 1, Kind: "stepdown", Target: "donor.primary", When: committing,
+	}, scenario.Fault{
+		ID: len(s.Faults) + 2, Kind: "pause",
+		When: scenario.Trigger{Site: failpoint.RecoveryComplete.String(), Nth: 1},
+		For:  time.Duration(100+own.IntN("finds out", 600)) * time.Millisecond,
+	})
+}

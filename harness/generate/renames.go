@@ -23,6 +23,9 @@ const (
 	// returnedShare is how many percent of the renames of a sharded collection are undone soon
 	// after, while a range has come back that was given away just before.
 	returnedShare = 20
+	// carriedShare is how many percent of the renames of a sharded collection are followed by moves
+	// of a range from shard to shard.
+	carriedShare = 25
 )
 
 // meetRenames has ranges move and settings change when collections are renamed.
@@ -30,6 +33,7 @@ func meetRenames(s *scenario.Scenario, d keyed.Source) {
 	moveTargets(s, d)
 	describeRenamed(s, d)
 	returnRenamed(s, d.Fork(0x8d))
+	carryOn(s, d.Fork(0xc3))
 }
 
 // moveTargets has a range of a collection move that a rename is about to replace.
@@ -113,6 +117,40 @@ func returnRenamed(s *scenario.Scenario, d keyed.Source) {
 		deleteLate(d, s)
 		slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	}
+}
+
+// carryOn has a client write under the name that a collection is about to lose, and be silent from
+// then on, so that its write may be tried again at any time; then the range of the document moves
+// on under the new name, from shard to shard.
+func carryOn(s *scenario.Scenario, own keyed.Source) {
+	for op, who := range renames(s) {
+		c := sharded(s, op.NS)
+		if c == nil || s.Topology.Shards < 2 || !own.Chance(who+"/carried on", carriedShare) {
+			continue
+		}
+		write := scenario.Op{
+			ID: len(s.Ops) + 1, Client: s.Topology.Clients, Kind: scenario.Upsert, NS: op.NS,
+			Key: int64(own.IntN(who+"/key", c.Keys)), Value: fmt.Sprintf("w%d", len(s.Ops)+1),
+			At: max(0, op.At-time.Duration(5+own.IntN(who+"/before", 60))*time.Millisecond),
+		}
+		s.Ops = append(s.Ops, write)
+		s.Topology.Clients++
+		to, at := own.IntN(who+"/to", s.Topology.Shards), op.At
+		for n := range 3 {
+			at += time.Duration(20+own.IntN(fmt.Sprintf("%s/gap/%d", who, n), 200)) * time.Millisecond
+			m := scenario.Migration{
+				ID: nextMigration(s), NS: op.Into, Min: scenario.MinKey, Max: scenario.MaxKey, At: at,
+				To: (to + n) % s.Topology.Shards,
+			}
+			if len(c.Bounds) > 0 && (c.Hashed || write.Key < c.Bounds[0]) {
+				m.Max = c.Bounds[0]
+			} else if len(c.Bounds) > 0 {
+				m.Min = c.Bounds[len(c.Bounds)-1]
+			}
+			s.Migrations = append(s.Migrations, m)
+		}
+	}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
 // renames are the operations that rename a collection, each with the key of what is drawn for it.

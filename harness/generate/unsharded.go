@@ -30,9 +30,12 @@ const stayShare = 50
 // their changes.
 const watchedShare = 40
 
+// alongShare is how many percent of the databases of 4.2 that move are used meanwhile.
+const alongShare = 60
+
 // addUnsharded puts an unsharded collection into the same database, and has its primary move while
 // clients use it; some are made by the first write. In 4.2, which loses what is written meanwhile
-// (protocol 15), they use it when all is over, or its primary stays, if it may.
+// (protocol 15), many use it only when all is over, or its primary stays, if it may.
 func addUnsharded(d keyed.Source, s *scenario.Scenario, size size, mayStay bool) {
 	c := scenario.Collection{
 		NS:        unshardedNamespace,
@@ -41,8 +44,8 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size, mayStay bool)
 		Preload:   unshardedKeys / 2,
 	}
 	stays := s.Protocol == "4.2" && mayStay && d.Fork(0x85).Chance("stays", stayShare)
-	used := s.Protocol != "4.2" || stays
-	if used && d.Fork(0x76).Chance("absent", 25) {
+	whole := s.Protocol != "4.2" || stays
+	if whole && d.Fork(0x76).Chance("absent", 25) {
 		c.Absent, c.Preload = true, 0
 	}
 	switch own := d.Fork(0x77); own.IntN("by", 3) {
@@ -55,8 +58,11 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size, mayStay bool)
 	if !stays {
 		movePrimaries(d, s, c, size)
 	}
-	if used {
+	if whole || d.Fork(0xc1).Chance("along", alongShare) {
 		useUnsharded(d, s, c, size)
+	}
+	if whole {
+		changeOrShard(d, s, c, size)
 	}
 }
 
@@ -73,8 +79,7 @@ func movePrimaries(d keyed.Source, s *scenario.Scenario, c scenario.Collection, 
 	})
 }
 
-// useUnsharded has clients use the collection, give it a shard key or change it as a whole, in some
-// scenarios both.
+// useUnsharded has clients use the collection.
 func useUnsharded(d keyed.Source, s *scenario.Scenario, c scenario.Collection, size size) {
 	mix := workloads.Standard()
 	if own := d.Fork(0x78); own.Chance("weak reads", 50) {
@@ -87,6 +92,11 @@ func useUnsharded(d keyed.Source, s *scenario.Scenario, c scenario.Collection, s
 	if own := d.Fork(0x86); own.Chance("watched", watchedShare) {
 		watch(s, own, c.NS, size)
 	}
+}
+
+// changeOrShard has clients give the collection a shard key or change it as a whole, in some
+// scenarios both.
+func changeOrShard(d keyed.Source, s *scenario.Scenario, c scenario.Collection, size size) {
 	own := d.Fork(0x77)
 	sharded := own.Chance("sharded", 50)
 	if sharded {

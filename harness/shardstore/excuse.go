@@ -28,7 +28,8 @@ func (c *cluster) Excuse(
 	var excuses []verdict.Excuse
 	if older {
 		excuses = append(excuses, verdict.Excuse{Anomaly: verdict.UnfencedCommit,
-			Explains: x.underAnyName(x.unfenced)})
+			Explains: x.underAnyName(x.unfenced)},
+			verdict.Excuse{Anomaly: verdict.LeftBehind, Explains: x.underAnyName(x.leftBehind)})
 	}
 	excuses = append(excuses, verdict.Excuse{Anomaly: verdict.ExecutedTwice,
 		Explains: x.underAnyName(x.executedTwice)},
@@ -87,6 +88,13 @@ func (x excuser) unfenced(v *checkers.Violation) bool {
 	}
 	return verdict.Covers(damaged, v) || stuck(damaged, v) ||
 		slices.ContainsFunc(damaged, explains)
+}
+
+// leftBehind explains a violation about one document that a movePrimary has left as it was.
+func (x excuser) leftBehind(v *checkers.Violation) bool {
+	return slices.ContainsFunc(x.oracle.LeftBehind(), func(d verdict.Damage) bool {
+		return d.Explains(x.evidence(v), x.places(v), x.ended)
+	})
 }
 
 // stuck: the shard that a commit has taken a range from behind its back goes on to own it, and a

@@ -78,18 +78,19 @@ func (s *Service) completeCommit(t env.Task, c *Coordinator, r *sectionRelease) 
 		}})
 }
 
-// completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted.
+// completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted. Only the
+// fence ends for good what the recipient does, so that nothing is forgotten here before.
 func (s *Service) completeAbort(t env.Task, c *Coordinator, r *sectionRelease) error {
 	return s.retryUntilOn(t, c,
 		retriedStep{failpoint.DonorAbortPersist, func(t env.Task) error {
 			return s.persistDecision(t, c)
 		}},
 		retriedStep{failpoint.DonorWaitRelease, r.wait},
+		retriedStep{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
 		retriedStep{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
-		retriedStep{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
 		retriedStep{failpoint.DonorAbortReady, func(t env.Task) error {
 			return s.theirTask(t, c, "ready")
 		}})

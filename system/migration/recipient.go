@@ -120,6 +120,11 @@ func (r *recipientMigration) live() error {
 	case r.state.Failed():
 		return r.err
 	}
+	return r.fenced()
+}
+
+// fenced returns an error when the donor's session has gone beyond the migration.
+func (r *recipientMigration) fenced() error {
 	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
 		return errcode.New(errcode.TransactionTooOld,
 			"migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)

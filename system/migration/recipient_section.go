@@ -69,13 +69,16 @@ func (r *recipientMigration) receipt() Receipt {
 }
 
 // hold is step 8: the critical section stays until the donor says that the outcome is final, even
-// if the task ends.
+// if the task ends. What was fenced is final, too: a successor of the primary that was told so may
+// have taken the section again.
 func (r *recipientMigration) hold() {
 	r.s.spawnLasting(r.s.member.TermScope(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
 			return err
 		}
-		if err := r.changed.WaitFor(t, 0, func() bool { return r.released }); err != nil {
+		if err := r.changed.WaitFor(t, 0, func() bool {
+			return r.released || r.fenced() != nil
+		}); err != nil {
 			return err
 		}
 		return r.leave(t)

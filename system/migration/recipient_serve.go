@@ -242,10 +242,7 @@ func (s *Service) recvRelease(
 	}
 	// A failover during the wait may have brought the recipient migration back.
 	for r := s.recipient; r != nil && r.start.Session == req.Session; r = s.recipient {
-		r.fail(recipientAborted, errReleased(req.Migration))
-		r.released = true
-		r.changed.Broadcast()
-		if err := r.changed.WaitFor(t, s.waitSlack(), func() bool { return r.over }); err != nil {
+		if err := r.release(t, recipientAborted, errReleased(req.Migration)); err != nil {
 			return nil, err
 		}
 	}
@@ -255,7 +252,17 @@ func (s *Service) recvRelease(
 	return doneReply, s.member.AwaitMajority(t)
 }
 
+// release ends a recipient migration whose outcome is final, and waits until it has ended.
+func (r *recipientMigration) release(t env.Task, failed recipientState, err error) error {
+	r.fail(failed, err)
+	r.released = true
+	r.changed.Broadcast()
+	return r.changed.WaitFor(t, r.s.waitSlack(), func() bool { return r.over })
+}
+
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
+// It answers when that has ended: a late copy of the start may have begun it behind the release, and
+// nobody would release it again.
 func (s *Service) advanceTxn(
 	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
 ) (*command.Done, error) {
@@ -266,9 +273,11 @@ func (s *Service) advanceTxn(
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 		return nil, err
 	}
-	if r := s.recipient; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
-		r.fail(recipientFailed, errcode.New(errcode.TransactionTooOld,
-			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
+	for r := s.recipient; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn; r = s.recipient {
+		if err := r.release(t, recipientFailed, errcode.New(errcode.TransactionTooOld,
+			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn)); err != nil {
+			return nil, err
+		}
 	}
 	return doneReply, lead.AwaitMajority(t)
 }
