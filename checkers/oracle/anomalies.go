@@ -168,6 +168,21 @@ func (o *Oracle) leaveBehind(move, ns, at string, step uint64, since int64) {
 	}})
 }
 
+// primaryMove is a movePrimary: the shard that it takes the database from, and the steps at which
+// it began and at which its commit was first written, 0 before.
+type primaryMove struct {
+	database, from string
+	began, written uint64
+	// arrived is when the recipient had last noted that the database arrives, and changed when a
+	// client last changed something of it on the donor after the first note; 0 is never.
+	arrived, changed uint64
+	// beside is what clients changed while 4.2 copied.
+	beside []besideCopy
+}
+
+// home is where the latest movePrimary has brought a database.
+type home struct{ move, shard string }
+
 // noteCopying begins to follow what clients change while a movePrimary of 4.2 copies.
 func (o *Oracle) noteCopying(e *trace.Event) {
 	if p := o.primaries[e.Migration()]; o.older() && e.PrimaryMovePhase() == trace.PrimaryCloning {

@@ -365,21 +365,6 @@ func (o *Oracle) lookUp(e *trace.Event) {
 	o.lookedUp[at] = now
 }
 
-// primaryMove is a movePrimary: the shard that it takes the database from, and the steps at which
-// it began and at which its commit was first written, 0 before.
-type primaryMove struct {
-	database, from string
-	began, written uint64
-	// arrived is when the recipient had last noted that the database arrives, and changed when a
-	// client last changed something of it on the donor after the first note; 0 is never.
-	arrived, changed uint64
-	// beside is what clients changed while 4.2 copied.
-	beside []besideCopy
-}
-
-// home is where the latest movePrimary has brought a database.
-type home struct{ move, shard string }
-
 // holdsSection reports whether the member that leads a donor holds the critical section of its
 // migration. While none leads, the first successor of the term in which writes were blocked will
 // read what is written now.

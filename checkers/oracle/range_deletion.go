@@ -18,6 +18,7 @@ var deletionRule = verdict.Checker{
 		"nobody is told earlier that the deletion is done.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
+		deletedKnown:    "the range deleter deleted what its node knows to be its shard's own",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
@@ -40,6 +41,7 @@ var _ = declare(30, deletionRule, func(o *Oracle) hooks {
 // The signatures of deletion violations.
 const (
 	deletedOwned    verdict.Signature = "deleted-owned-document"
+	deletedKnown    verdict.Signature = "deleted-against-own-metadata"
 	deletedReceived verdict.Signature = "deleted-incoming-document"
 	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
 	forgotten       verdict.Signature = "deletion-over-too-early"
@@ -57,6 +59,7 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 		o.wrongDeletion(e, deletedOwned,
 			fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
 	}
+	o.judgeKnown(e)
 	n := o.node(e.Node)
 	for _, r := range n.receives {
 		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.state.Receiving() {
@@ -80,6 +83,23 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 			return
 		}
 	}
+}
+
+// judgeKnown: whatever has become of the commit that gave the range to the shard, in time or behind
+// somebody's back, a primary that has learned of it deletes nothing there any more (protocol 10.2).
+// What a movePrimary drops is judged by its record.
+func (o *Oracle) judgeKnown(e *trace.Event) {
+	if o.primaries[e.For()] != nil || o.hasFormer(e) ||
+		!holds(o.causes.of(e.Node).about(e.NS).chunks, e.Key) {
+		return
+	}
+	o.report(deletionRule, verdict.Violation{
+		Signature: deletedKnown, NS: e.NS, // without the key: no damage that was done before excuses it
+		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s",
+			e.Node, o.show(e.Key), e.For()),
+		Because: []string{fmt.Sprintf("by the metadata that it has installed, %s owns the key",
+			e.Shard)},
+	})
 }
 
 // judgeForgotten: a right count (see orphanCountRule) may be above zero at the end. A sweep of

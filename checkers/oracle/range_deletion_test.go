@@ -2,10 +2,12 @@ package oracle
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // An answer that waits for the deletion comes when the donor has it on record no more.
@@ -131,6 +133,44 @@ func TestDeletionsOfFormerCollections(t *testing.T) {
 			has = c.identity
 			s.lines(t, "clean a.0 1 2 "+c.key+" - m1")
 			expectSignature(t, s.o, c.want)
+		})
+	}
+}
+
+// Whoever owns a range in truth: a node does not delete what it knows to be its shard's.
+func TestDeletionsAgainstOwnMetadata(t *testing.T) {
+	lower, upper := []trace.Chunk{{Max: "m", Shard: "a"}}, []trace.Chunk{{Min: "m", Max: "~", Shard: "a"}}
+	for name, c := range map[string]struct {
+		node      string
+		knows     []trace.Chunk
+		forgotten bool
+		want      bool
+	}{
+		"it knows that it has lost the range": {node: "a.0", knows: upper},
+		"it knows that it has the range":      {node: "a.0", knows: lower, want: true},
+		"another node of the shard does":      {node: "a.1", knows: lower},
+		"it has forgotten that":               {node: "a.0", knows: lower, forgotten: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.lines(t, given)
+			events := []*trace.Event{trace.MetadataInstalledEvent{
+				Shard: "a", NS: "test.docs", Chunks: c.knows,
+			}.Event()}
+			if c.forgotten {
+				events = append(events,
+					trace.MetadataClearedEvent{Shard: "a", NS: "test.docs"}.Event())
+			}
+			for _, e := range events {
+				e.Node, e.Step, e.At = c.node, s.step, s.now()
+				s.o.Observe(e)
+			}
+			s.lines(t, "clean a.0 1 2 c m1")
+			found := slices.ContainsFunc(s.o.verdicts[deletionRule.Name].Violations,
+				func(v verdict.Violation) bool { return v.Signature == deletedKnown })
+			if found != c.want {
+				t.Errorf("found %v: %v", found, s.o.verdicts[deletionRule.Name].Violations)
+			}
 		})
 	}
 }

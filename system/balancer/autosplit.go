@@ -19,7 +19,7 @@ func (b *Balancer) splitPolicy(
 		v := clusterView{b.now, b.options()}
 		c, err := v.collection(req.NS)
 		if err != nil {
-			return err
+			return b.server.Settled(own, err)
 		}
 		reply = &command.SplitPolicy{
 			ChunkBytes: c.ChunkBytes,

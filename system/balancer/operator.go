@@ -117,10 +117,8 @@ func (b *Balancer) collectionStatus(
 	reply := &command.BalancerCollectionStatusReply{}
 	err := b.server.InTerm(t, "balancerCollectionStatus", func(own env.Task) (err error) {
 		v := clusterView{term: b.now, roundOptions: b.options()}
-		if reply.FirstViolation, err = v.violation(own, req.NS); err != nil {
-			return err
-		}
-		return b.server.Majority(own)
+		reply.FirstViolation, err = v.violation(own, req.NS)
+		return b.server.Settled(own, err)
 	})
 	reply.Compliant = reply.FirstViolation == ""
 	return reply, err

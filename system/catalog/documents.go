@@ -60,11 +60,19 @@ func fromTimestampBSON(ts bson.Timestamp) hlc.Timestamp {
 	return hlc.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
 }
 
-// TimestampBSON is a cluster time as clients know it.
-func TimestampBSON(ts hlc.Timestamp) bson.Timestamp { return toTimestampBSON(ts) }
+// TimestampBSON is a cluster time as clients know it: the second, which they may compare with a
+// clock, and behind that the millisecond in it and the counter.
+func TimestampBSON(ts hlc.Timestamp) bson.Timestamp {
+	const second = 1000
+	seconds := ts.Millis() / second
+	return bson.Timestamp{T: uint32(seconds), I: uint32(ts - hlc.At(seconds*second))}
+}
 
 // Timestamp undoes TimestampBSON.
-func Timestamp(ts bson.Timestamp) hlc.Timestamp { return fromTimestampBSON(ts) }
+func Timestamp(ts bson.Timestamp) hlc.Timestamp {
+	const second = 1000
+	return hlc.At(int64(ts.T)*second) + hlc.Timestamp(ts.I)
+}
 
 // collectionDoc is a document of config.collections.
 type collectionDoc struct {

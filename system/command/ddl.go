@@ -18,16 +18,20 @@ type DropCollection struct {
 	Session Session
 }
 
-// CreateIndex makes an index on a field of a sharded collection, on all its shards; it succeeds
-// when the index exists.
+// CreateIndex makes an index of a sharded collection, on all its shards; it succeeds when there is
+// one of that name. It is the index that Name and Spec say or, without a name, one on the field.
 type CreateIndex struct {
 	NS, Field string
+	Name      string
+	Spec      bson.Raw
 	Session   Session
 }
 
-// DropIndex removes the index on a field; it succeeds when there is none.
+// DropIndex removes the index of that name or, without a name, the one on the field; it succeeds
+// when there is none.
 type DropIndex struct {
 	NS, Field string
+	Name      string
 	Session   Session
 }
 

@@ -26,10 +26,7 @@ func (s *Server) createDatabase(
 			reply.Database, err = s.foundDatabase(own, req.Name)
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		return s.Majority(own)
+		return s.Settled(own, err)
 	})
 }
 

@@ -149,11 +149,11 @@ func (s *Server) orderMovePrimary(
 		}
 		defer locks.release(own, lock)
 		d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
-		if err != nil {
-			return err
+		if err == nil {
+			err = s.mayReceive(req.To)
 		}
-		if err := s.mayReceive(req.To); err != nil {
-			return err
+		if err != nil {
+			return s.Settled(own, err)
 		}
 		order := &command.ShardsvrMovePrimary{Database: req.Database, To: req.To}
 		_, err = rpc.CallPrimary[command.Done](own, s.shards[d.Primary], order, s.settings.MoveWait)

@@ -54,6 +54,9 @@ type ddlOperation struct {
 	// Initial is how many chunks with a hashed key were asked for.
 	Initial int    `bson:"numInitialChunks,omitempty"`
 	Field   string `bson:"field,omitempty"`
+	// Index and Spec are the index that is made or dropped, if not the one on Field.
+	Index string   `bson:"index,omitempty"`
+	Spec  bson.Raw `bson:"spec,omitempty"`
 	// To is the new name of a collection that is renamed; Target is the one that is dropped for it,
 	// if its UUID is set.
 	To         string     `bson:"to,omitempty"`
@@ -119,13 +122,17 @@ func (s *Server) rename(
 func (s *Server) createIndex(
 	t env.Task, _ env.NodeID, req *command.CreateIndex,
 ) (*command.Done, error) {
-	return s.change(t, ddlOperation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
+	return s.change(t, ddlOperation{
+		NS: req.NS, Kind: createIndex, Field: req.Field, Index: req.Name, Spec: req.Spec,
+	}, req.Session)
 }
 
 func (s *Server) dropIndex(
 	t env.Task, _ env.NodeID, req *command.DropIndex,
 ) (*command.Done, error) {
-	return s.change(t, ddlOperation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
+	return s.change(t, ddlOperation{
+		NS: req.NS, Kind: dropIndex, Field: req.Field, Index: req.Name,
+	}, req.Session)
 }
 
 // shardCollection makes the collection on its shards first and in the catalog last: a shard that

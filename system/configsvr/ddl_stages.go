@@ -131,7 +131,10 @@ func participantStage(step command.ParticipantStep) ddlStage {
 		if step == command.ParticipantCreate {
 			req.Home, req.Options, req.Indexes = op.Home, op.Options, op.Indexes
 		}
-		if op.Field != "" {
+		switch {
+		case op.Index != "":
+			req.Index, req.Spec = op.Index, op.Spec
+		case op.Field != "":
 			req.Index, req.Spec = indexOn(op.Field)
 		}
 		for _, name := range s.shardNames() {

@@ -261,8 +261,8 @@ func (r *recipientMigration) release(t env.Task, failed recipientState, err erro
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
-// It answers when that has ended: a late copy of the start may have begun it behind the release, and
-// nobody would release it again.
+// It answers when that has ended: a late copy of the start may have begun it behind the release,
+// and nobody would release it again.
 func (s *Service) advanceTxn(
 	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
 ) (*command.Done, error) {
@@ -273,9 +273,12 @@ func (s *Service) advanceTxn(
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 		return nil, err
 	}
-	for r := s.recipient; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn; r = s.recipient {
-		if err := r.release(t, recipientFailed, errcode.New(errcode.TransactionTooOld,
-			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn)); err != nil {
+	for r := s.recipient; r != nil && r.start.Lsid == req.Lsid; r = s.recipient {
+		fenced := r.fenced()
+		if fenced == nil {
+			break
+		}
+		if err := r.release(t, recipientFailed, fenced); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/query"
 )
 
@@ -68,7 +69,10 @@ func (u *unwinding) read(fields bson.Raw) (path string, err error) {
 }
 
 func (u unwinding) apply(doc bson.Raw) (made []bson.Raw, err error) {
-	v, _ := query.Lookup(doc, u.path)
+	v, err := key.Lookup(doc, u.path)
+	if err != nil { // it leads through an array, into which an $unwind does not look
+		v = null
+	}
 	array, ok := v.ArrayOK()
 	if !ok {
 		return u.whole(doc, v.Type != bson.TypeNull)

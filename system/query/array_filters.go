@@ -85,7 +85,11 @@ func elementPaths(change, doc bson.Raw, path string) ([]string, error) {
 	if !ok || after != "" && after[0] != '.' {
 		return nil, badValue("the path %s has no element between its $[ and ]", path)
 	}
-	v, _ := Lookup(doc, before)
+	v := nullValue
+	eachAt(doc, before, func(at bson.RawValue, exists bool) bool {
+		v = at
+		return exists
+	})
 	array, ok := v.ArrayOK()
 	if !ok {
 		return nil, badValue(

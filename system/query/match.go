@@ -10,9 +10,11 @@ package query
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -160,14 +162,28 @@ func IsTrue(v bson.RawValue) bool {
 func matchOrder(op string, operand bson.RawValue, got field) (bool, error) {
 	var space [40]byte
 	bound, err := key.Append(space[:0], operand)
-	if err != nil {
+	if err != nil && operand.Type != bson.TypeDecimal128 {
 		return false, err
 	}
 	return got.any(func(v bson.RawValue) bool {
+		if decimals(v, operand) {
+			return decimalFulfils(v, operand, op)
+		}
+		if operand.Type == bson.TypeDecimal128 {
+			return false
+		}
 		var space [40]byte
 		k, err := key.Append(space[:0], v)
-		return err == nil && orderFulfils(bytes.Compare(k, bound), op) && sameClass(k, bound)
+		return err == nil && orderFulfils(bytes.Compare(k, bound), op) && sameClass(k, bound) &&
+			comparableNumbers(k, bound)
 	}), nil
+}
+
+// decimalFulfils: NaN compares with no other number, though sorts place it.
+func decimalFulfils(v, bound bson.RawValue, op string) bool {
+	x, _ := valueOf(v)
+	y, _ := valueOf(bound)
+	return (x == noNumber) == (y == noNumber) && orderFulfils(compareNumbers(v, bound), op)
 }
 
 // orderFulfils reports whether a comparison with that outcome fulfils the operator.
@@ -189,6 +205,23 @@ func sameClass(a, b []byte) bool {
 	return bound == key.Min || bound == key.Max || key.Key(a).Class() == bound.Class()
 }
 
+// notANumber is the key of NaN, which is below all numbers in the order of keys.
+var notANumber = func() key.Key {
+	k, err := key.Encode(bson.RawValue{
+		Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, math.NaN()),
+	})
+	if err != nil {
+		panic(err) // every double has a key
+	}
+	return k
+}()
+
+// comparableNumbers: NaN compares with no other number, though sorts place it.
+func comparableNumbers(a, b []byte) bool {
+	x, y := key.Key(a), key.Key(b)
+	return x == y || x != notANumber && y != notANumber || x.Class() != y.Class()
+}
+
 // equalValues compares by key where there is one, documents and arrays field by field.
 func equalValues(a, b bson.RawValue) bool {
 	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
@@ -196,6 +229,9 @@ func equalValues(a, b bson.RawValue) bool {
 	}
 	if isContainer(a) && a.Type == b.Type {
 		return Compare(a, b) == 0
+	}
+	if decimals(a, b) {
+		return compareNumbers(a, b) == 0
 	}
 	var spaceA, spaceB [40]byte
 	ka, err := key.Append(spaceA[:0], a)

@@ -170,14 +170,15 @@ func matchRegex(pattern, options bson.RawValue, got field) (bool, error) {
 		if text, ok = pattern.StringValueOK(); !ok {
 			return false, badValue("$regex takes a text, not %v", pattern)
 		}
-		flags, _ = options.StringValueOK()
 	}
-	flags = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("ims", r) {
-			return r
-		}
-		return -1
-	}, flags)
+	if given, ok := options.StringValueOK(); ok {
+		flags = given
+	}
+	// Without x, an expression that was written for it would select other documents.
+	if rest := strings.Trim(flags, "imsu"); rest != "" {
+		return false, badValue("the options %q of a regular expression are not supported", rest)
+	}
+	flags = strings.ReplaceAll(flags, "u", "") // texts always are of Unicode
 	if flags != "" {
 		text = "(?" + flags + ")" + text
 	}

@@ -19,6 +19,9 @@ func Compare(a, b bson.RawValue) int {
 	if isContainer(a) {
 		return compareFields(bson.Raw(a.Value), bson.Raw(b.Value))
 	}
+	if decimals(a, b) {
+		return compareNumbers(a, b)
+	}
 	var spaceA, spaceB [40]byte
 	ka, errA := key.Append(spaceA[:0], a)
 	kb, errB := key.Append(spaceB[:0], b)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/document"
 )
 
 // Projection says which fields of a document are shown. Nil shows all.
@@ -165,22 +167,30 @@ func Values(doc bson.Raw, path string, fn func(bson.RawValue)) {
 	})
 }
 
-// Lookup is the value at a path, an array of values where the path leads through an array; false
-// when there is none.
+// Lookup is the value at a path, as expressions see it; false when there is none. Where the path
+// leads through an array, it is always an array, of the values in the array's documents.
 func Lookup(doc bson.Raw, path string) (found bson.RawValue, ok bool) {
+	name, inner, nested := strings.Cut(path, ".")
+	v, ok := document.Field(doc, name)
+	switch {
+	case !ok:
+		return nullValue, false
+	case !nested:
+		return v, true
+	case v.Type == bson.TypeEmbeddedDocument:
+		return Lookup(v.Document(), inner)
+	case v.Type != bson.TypeArray:
+		return nullValue, false
+	}
 	var values []bson.RawValue
-	eachAt(doc, path, func(v bson.RawValue, exists bool) bool {
-		if exists {
-			values = append(values, v)
+	anyElement(v, func(e bson.RawValue) bool {
+		if doc, ok := e.DocumentOK(); ok {
+			if v, found := Lookup(doc, inner); found {
+				values = append(values, v)
+			}
 		}
 		return false
 	})
-	switch len(values) {
-	case 0:
-		return nullValue, false
-	case 1:
-		return values[0], true
-	}
 	return arrayOf(values), true
 }
 

@@ -151,10 +151,13 @@ func (s *Server) alter(
 	})
 }
 
+// listUnsharded waits for proof of the leadership: what is not listed is taken for what there is
+// not, and a database is dropped by the list.
 func (s *Server) listUnsharded(
-	_ env.Task, _ env.NodeID, req *command.ListUnsharded,
+	t env.Task, _ env.NodeID, req *command.ListUnsharded,
 ) (*command.UnshardedList, error) {
-	if err := s.cfg.Member.NeedPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	data, list := s.cfg.Member.Store(), &command.UnshardedList{}
@@ -169,5 +172,5 @@ func (s *Server) listUnsharded(
 		}
 		list.Collections = append(list.Collections, one)
 	}
-	return list, nil
+	return list, lead.AwaitMajority(t)
 }

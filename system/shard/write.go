@@ -241,8 +241,9 @@ func (w *writeCommand) count(one command.Written) {
 
 // refusals are errors that say what is there.
 var refusals = []errcode.Code{
-	errcode.BSONObjectTooLarge, errcode.DuplicateKey, errcode.ImmutableField, errcode.IndexNotFound,
-	errcode.NamespaceExists, errcode.NamespaceNotFound,
+	errcode.BSONObjectTooLarge, errcode.BadValue, errcode.DuplicateKey, errcode.ImmutableField,
+	errcode.IndexNotFound, errcode.NamespaceExists, errcode.NamespaceNotFound,
+	errcode.ShardKeyNotFound,
 }
 
 // finish waits for the write concern of everything the command has seen or done: also a retry, a

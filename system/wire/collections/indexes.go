@@ -1,8 +1,6 @@
 package collections
 
 import (
-	"strings"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
@@ -58,7 +56,7 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		if name == "_id_" {
 			continue
 		}
-		if err := s.createIndex(t, ns, name, keys, spec); err != nil {
+		if err := s.createIndex(t, ns, name, spec); err != nil {
 			return nil, err
 		}
 	}
@@ -69,19 +67,15 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	), nil
 }
 
-func (s service) createIndex(t env.Task, ns, name string, keys, spec bson.Raw) error {
+func (s service) createIndex(t env.Task, ns, name string, spec bson.Raw) error {
 	_, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
 		NS: ns, Name: name, Spec: spec, Concern: command.Majority,
 	})
 	if !errcode.Is(err, errcode.IllegalOperation) {
 		return err
 	}
-	first, err := keys.IndexErr(0)
-	if err != nil {
-		return err
-	}
 	_, err = deployment.Ask[command.Done](t, s.d,
-		&command.CreateIndex{NS: ns, Field: first.Key()})
+		&command.CreateIndex{NS: ns, Name: name, Spec: spec})
 	return err
 }
 
@@ -112,9 +106,8 @@ func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		_, err := deployment.Ask[command.Written](t, s.d,
 			&command.IndexUnsharded{NS: ns, Name: name, Concern: command.Majority})
 		if errcode.Is(err, errcode.IllegalOperation) {
-			field, _, _ := strings.Cut(name, "_")
 			_, err = deployment.Ask[command.Done](t, s.d,
-				&command.DropIndex{NS: ns, Field: field})
+				&command.DropIndex{NS: ns, Name: name})
 		}
 		if err != nil {
 			return nil, err

@@ -103,6 +103,9 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 		return nil, errcode.New(reply.FailedToParse, "there is no read concern %q", level)
 	}
 	find.After, find.At = timeOf(doc, "afterClusterTime"), timeOf(doc, "atClusterTime")
+	if err := s.hasCome(max(find.After, find.At)); err != nil {
+		return nil, err
+	}
 	if find.Concern == command.Snapshot && find.At == 0 {
 		find.At = s.d.Endpoint.Clock().Now().Cluster
 	}
@@ -113,6 +116,17 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 	preference, err := request.Text(mode, "mode", "primary")
 	find.Secondary = preference == "secondary" || preference == "secondaryPreferred"
 	return find, err
+}
+
+// hasCome refuses a time that is later than any that clients can have been told: shards would pull
+// the cluster's time there to answer, and nothing could ever take it back.
+func (s *Service) hasCome(at hlc.Timestamp) error {
+	limit := max(s.d.Endpoint.Clock().Now().Cluster, s.d.FarAhead())
+	if at <= limit {
+		return nil
+	}
+	return errcode.New(reply.InvalidOptions,
+		"a read concern cannot ask for %v, which is later than the cluster time", at)
 }
 
 func timeOf(doc bson.Raw, name string) hlc.Timestamp {

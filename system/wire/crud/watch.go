@@ -68,7 +68,7 @@ func (s *Service) watch(
 	}
 	batch, err := deployment.Ask[command.ChangeBatch](t, s.d, req)
 	if err != nil {
-		return nil, err
+		return nil, labelled(err)
 	}
 	c := &stream{
 		s: s, ns: ns, id: batch.Stream, mark: batch.Upto, lookup: full == "updateLookup",
@@ -120,7 +120,7 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	req := &command.NextChanges{Stream: c.id, BatchSize: n}
 	batch, err := deployment.Ask[command.ChangeBatch](t, c.s.d, req)
 	if err != nil {
-		return nil, err
+		return nil, labelled(err)
 	}
 	c.id, c.mark = batch.Stream, batch.Upto
 	c.ended = batch.Stream == ""
@@ -128,7 +128,7 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	for i := range batch.Changes {
 		doc, err := c.event(t, &batch.Changes[i])
 		if err != nil {
-			return nil, err
+			return nil, labelled(err)
 		}
 		docs = append(docs, doc)
 	}
@@ -141,6 +141,14 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 		}
 	}
 	return docs, err
+}
+
+// labelled is the failure of a stream, with the label by which drivers know that they may resume
+// it.
+func labelled(err error) error {
+	f := reply.FailureOf(err)
+	reply.LabelChangeStream(f)
+	return f
 }
 
 // Close only ends the stream: the router keeps no more than its positions, which time out.
@@ -159,7 +167,11 @@ func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 	case command.ChangeUpdate:
 		event = append(event, bson.E{Key: "updateDescription", Value: description(ch.Doc)})
 		if c.lookup {
-			event = append(event, bson.E{Key: "fullDocument", Value: c.newest(t, ch)})
+			newest, err := c.newest(t, ch)
+			if err != nil {
+				return nil, err
+			}
+			event = append(event, bson.E{Key: "fullDocument", Value: newest})
 		}
 	}
 	if ch.Kind != command.ChangeInvalidate {
@@ -210,14 +222,16 @@ func description(doc bson.Raw) bson.D {
 	}
 }
 
-// newest is the current document, nil when there is none.
-func (c *stream) newest(t env.Task, ch *command.Change) any {
-	find := &command.Find{NS: c.ns, Filter: ch.Key, Concern: command.MajorityRead}
+// newest is the document at the time of the change or later, nil when there is none.
+func (c *stream) newest(t env.Task, ch *command.Change) (any, error) {
+	find := &command.Find{
+		NS: c.ns, Filter: ch.Key, Concern: command.MajorityRead, After: ch.Token.TS,
+	}
 	docs, err := c.s.collect(t, find)
 	if err != nil || len(docs) == 0 {
-		return nil
+		return nil, err
 	}
-	return docs[0]
+	return docs[0], nil
 }
 
 // tokenOf is a place as clients keep it: {_data: "time.shard.n"}, the time as 16 hexadecimal

@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/router"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -66,6 +67,15 @@ func (d *Deployment) Catalog(t env.Task, ns string) ([]bson.Raw, error) {
 	return batch.Docs, nil
 }
 
+// farAhead is by how much a client's cluster time may be ahead of the node's clock: the time is not
+// signed, and a wrong one could never be corrected.
+const farAhead = time.Minute
+
+// FarAhead is the latest cluster time that is taken from a client.
+func (d *Deployment) FarAhead() hlc.Timestamp {
+	return hlc.At(int64(d.Endpoint.Node().Now().Add(farAhead)) / int64(time.Millisecond))
+}
+
 // Table reads the routing table of a collection.
 func (d *Deployment) Table(t env.Task, ns string) (*catalog.Table, error) {
 	req := &command.GetRoutingTable{NS: ns, After: d.Endpoint.Clock().Now().Config}
@@ -85,14 +95,10 @@ func (d *Deployment) Database(t env.Task, name string) (*command.DatabaseReply, 
 // Collections lists the collections of a database, by namespace: those of the primary shard, and
 // the sharded ones as their first owner has them.
 func (d *Deployment) Collections(t env.Task, name string) ([]command.ListedCollection, error) {
-	db, err := d.Database(t, name)
+	db, all, err := d.onPrimary(t, name)
 	if errcode.Is(err, errcode.NamespaceNotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	all, err := d.listOn(t, db.Database.Primary, name)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +119,29 @@ func (d *Deployment) Collections(t env.Task, name string) ([]command.ListedColle
 		return 1
 	})
 	return all, nil
+}
+
+// onPrimary is a database, and what its primary shard has of it. Nothing in the question says which
+// version of the database is meant: a shard that has given it away answers all the same, and with
+// the config time from which on the catalog says so.
+func (d *Deployment) onPrimary(
+	t env.Task, name string,
+) (*command.DatabaseReply, []command.ListedCollection, error) {
+	known, err := d.Database(t, name)
+	for range mostTries {
+		if err != nil {
+			return nil, nil, err
+		}
+		all, err := d.listOn(t, known.Database.Primary, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		asked := known.Database.Version
+		if known, err = d.Database(t, name); err != nil || known.Database.Version == asked {
+			return known, all, err
+		}
+	}
+	return nil, nil, errcode.New(errcode.StaleDbVersion, "the primary of %s keeps moving", name)
 }
 
 func (d *Deployment) listOn(

@@ -68,10 +68,6 @@ func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fat
 	return p.timed(doc)
 }
 
-// farAhead is by how much a client's cluster time may be ahead of the node's clock: the time is not
-// signed, and a wrong one could never be corrected.
-const farAhead = time.Minute
-
 // hear advances the cluster time to the one that a client has from other routers.
 func (p *Dispatcher) hear(r *request.Request) {
 	gossip, err := r.Document("$clusterTime")
@@ -80,8 +76,7 @@ func (p *Dispatcher) hear(r *request.Request) {
 	}
 	seconds, count, ok := gossip.Lookup("clusterTime").TimestampOK()
 	at := catalog.Timestamp(bson.Timestamp{T: seconds, I: count})
-	limit := p.d.Endpoint.Node().Now().Add(farAhead)
-	if ok && at <= hlc.At(int64(limit)/int64(time.Millisecond)) {
+	if ok && at <= p.d.FarAhead() {
 		p.d.Endpoint.Clock().Advance(hlc.Vector{Cluster: at})
 	}
 }

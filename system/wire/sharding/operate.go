@@ -69,6 +69,11 @@ func (s service) addShard(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name != set {
+		return nil, errcode.New(errcode.BadValue,
+			"replica set %q cannot be a shard called %q: shards have the names of their sets",
+			set, name)
+	}
 	max, err := r.Int("maxSize", 0)
 	if err != nil {
 		return nil, err

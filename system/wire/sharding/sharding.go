@@ -176,13 +176,21 @@ func (s service) onChunks(
 // millis is how long a move took, which nobody measures here.
 var millis = bson.E{Key: "millis", Value: int64(0)}
 
-func moveChunk(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
-	move := &command.MoveRange{NS: ns, WaitDelete: r.Bool("_waitForDelete", false)}
-	if move.To, err = r.Text("to", ""); err != nil {
-		return nil, err
+// moving is what moveChunk and moveRange have in common.
+func moving(r *request.Request, ns string) *command.MoveRange {
+	move := &command.MoveRange{
+		NS: ns, WaitDelete: r.Bool("_waitForDelete", r.Bool("waitForDelete", false)),
 	}
 	if r.Bool("forceJumbo", false) {
 		move.ForceJumbo = command.ForceManual
+	}
+	return move
+}
+
+func moveChunk(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
+	move := moving(r, ns)
+	if move.To, err = r.Text("to", ""); err != nil {
+		return nil, err
 	}
 	if !r.Has("bounds") {
 		move.Find, err = found(r, p, "find")
@@ -208,20 +216,15 @@ func found(r *request.Request, p key.Pattern, name string) (key.Key, error) {
 }
 
 func moveRange(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
-	move := &command.MoveRange{NS: ns, WaitDelete: r.Bool("_waitForDelete", false)}
+	move := moving(r, ns)
 	if move.To, err = r.Text("toShard", ""); err != nil {
 		return nil, err
 	}
 	if move.Min, err = optionalBound(r, p, "min"); err != nil {
 		return nil, err
 	}
-	if move.Max, err = optionalBound(r, p, "max"); err != nil {
-		return nil, err
-	}
-	if move.Max == "" && r.Has("min") {
-		move.Find, move.Min = move.Min, ""
-	}
-	return move, nil
+	move.Max, err = optionalBound(r, p, "max")
+	return move, err
 }
 
 func optionalBound(r *request.Request, p key.Pattern, name string) (key.Key, error) {
