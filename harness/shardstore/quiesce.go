@@ -197,6 +197,7 @@ var patience = []struct {
 	{"moveChunkCatchUpMaxWaitMillis", 5 * time.Second},
 	{"moveRangeMaxWaitMillis", 20 * time.Second},
 	{"criticalSectionWaitMillis", 2 * time.Second},
+	{"receiveChunkWaitForRangeDeleterTimeoutMS", 2 * time.Second},
 	{"migrationLockAcquisitionMaxWaitMS", 500 * time.Millisecond},
 	{"writeConcernTimeoutMillis", 2 * time.Second},
 	{"socketTimeoutMS", 2 * time.Second},

@@ -307,5 +307,8 @@ func (s *Service) remaining(
 			reply.Databases = append(reply.Databases, d.Name)
 		}
 	}
+	if moving := s.config.Receiving(name); moving != "" {
+		reply.Unfinished = "a migration to it may still commit: " + moving
+	}
 	return reply, nil
 }

@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -101,6 +102,21 @@ type migrationManager struct {
 	// before.
 	recovering bool
 	recovered  env.Cond
+}
+
+// Receiving is a migration of 4.2 to a shard of which the config server does not know the end, by
+// its name; "" when there is none. A recipient of 4.2 is done before the commit, which may come
+// later than anything that the shard says of itself.
+func (s *Server) Receiving(shard string) string {
+	if s.manager == nil {
+		return ""
+	}
+	for _, d := range s.manager.docs.All() {
+		if d.To == shard {
+			return fmt.Sprintf("%s of %s", d.chunk(), d.NS)
+		}
+	}
+	return ""
 }
 
 // runningMigration is a migration in this term.
