@@ -48,13 +48,15 @@ func (s *Set) Refuses(e *trace.Event) bool {
 
 // In are the statements that touched keys of the namespace in [lo, hi), or such keys under another
 // name of the same collection, of which of says whether a statement is one. Only those count of the
-// newest transaction of their sessions: those that their clients may still try again.
-func (h History) In(ns, lo, hi string, of func(id string, txn uint64) bool) History {
+// newest transaction of their sessions: those that their clients may still try again. Statements of
+// which adopted says so were executed before the collection had its shard key, and may be of any.
+func (h History) In(ns, lo, hi string, of, adopted func(id string, txn uint64) bool) History {
 	in := History{}
 	//shardproof:allow map each statement is judged by itself
 	for id, d := range h {
 		name, key := d.StatementPlace()
-		if lo <= key && key < hi && (name == ns || of(id, d.Hash)) && d.Hash >= h.newest(id) {
+		here := lo <= key && key < hi && (name == ns || of(id, d.Hash))
+		if (here || adopted(id, d.Hash)) && d.Hash >= h.newest(id) {
 			in[id] = d
 		}
 	}

@@ -145,6 +145,15 @@ func (o *Oracle) executedIn(life uint64, statement string, txn uint64) bool {
 	return known && life != 0 && first.life == life
 }
 
+// adopted says whether a statement of a history was executed on what is a member's collection now,
+// before that was sharded by a key by which nobody knew its documents.
+func (o *Oracle) adopted(member, ns, statement string, txn uint64) bool {
+	session, number, _ := strings.Cut(statement, "\x00")
+	first, known := o.executions[executionID(session, number, txn)]
+	return known && first.life == 0 && first.identity != "" && o.rekeyed[first.at.NS] &&
+		first.identity == o.identity(member, ns)
+}
+
 // noteHistoryLeft looks for a move of 4.2 that has brought the collection away from the shard that
 // executed the statement first, and not its history, so that it is executed again.
 func (o *Oracle) noteHistoryLeft(first *execution, again *trace.Event) {

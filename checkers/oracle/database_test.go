@@ -115,6 +115,46 @@ func TestHistoryAfterThePrimaryMoved(t *testing.T) {
 	}
 }
 
+// A statement on an unsharded collection goes with every range of what that becomes, if its key says
+// nothing of the shard key; otherwise with the range of its key.
+func TestHistoryFromBeforeTheShardKey(t *testing.T) {
+	const (
+		before = on + "plain execute a.0 1 4 p s 5 0\nmajority a.0 1 4\n"
+		shards = "plain table 1 3 shardCollection -..+=a@1|0\nmajority config.0 1 3\n"
+		moves  = "plain table 1 4 move_m1 -..b=b@2|0 b..+=a@2|1\nmajority config.0 1 4\n"
+		handed = "plain import b.0 1 1 p s 5 0 m1\nmajority b.0 1 1\n"
+	)
+	for name, c := range map[string]struct {
+		script  string
+		rekeyed bool
+		other   bool // the collection has another identity when its range moves
+		want    verdict.Signature
+	}{
+		"by another key":                   {before + shards + moves, true, false, notRemembered},
+		"by another key, and handed over":  {before + shards + handed + moves, true, false, ""},
+		"by the same key":                  {before + shards + moves, false, false, ""},
+		"executed in another collection":   {before + shards + moves, true, true, ""},
+		"executed when it was sharded":     {on + shards + before[len(on):] + moves, true, false, ""},
+		"its client has gone on elsewhere": {before + "execute a.0 1 5 c s 6 0\n" + shards + moves, true, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, identity := script{o: New(nil)}, "one"
+			s.o.Plain("test.plain")
+			if c.rekeyed {
+				s.o.Rekeyed("test.plain")
+			}
+			s.o.Identities(func(string, string) string { return identity })
+			rest, _ := strings.CutSuffix(c.script, moves)
+			s.lines(t, opening+rest)
+			if c.other {
+				identity = "another"
+			}
+			s.lines(t, moves)
+			expectOf(t, s.o, durabilityRule, c.want)
+		})
+	}
+}
+
 // Once a collection is sharded, no client's request drops or renames it on one shard.
 func TestWholeChanges(t *testing.T) {
 	const sharded = on + "plain table 1 3 shardCollection -..+=a@1|0\nmajority config.0 1 3\n"

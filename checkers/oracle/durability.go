@@ -178,6 +178,8 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	durable, applied := recipient.DurableHistory(), recipient.History()
 	sent := had.In(ns, r.Min, r.Max, func(id string, txn uint64) bool {
 		return o.executedIn(o.lives[ns], id, txn)
+	}, func(id string, txn uint64) bool {
+		return o.primaries[w.Migration()] == nil && o.adopted(donor.Leader, ns, id, txn)
 	})
 	for _, id := range ids(sent, nil) {
 		if st := sent[id]; !durable.Refuses(id, st) {

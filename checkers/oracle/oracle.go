@@ -151,7 +151,8 @@ type Oracle struct {
 	// layouts say how collections are to be made.
 	layouts map[string]Layout
 	// plain are the names that may be those of unsharded collections.
-	plain map[string]bool
+	plain   map[string]bool
+	rekeyed map[string]bool
 	// undefined is that of Undefined, isWhole that of WholeChanges.
 	undefined func(has, other, ns string) []string
 	isWhole   func(node string, index uint64) bool
@@ -197,6 +198,7 @@ func New(key func(string) string) *Oracle {
 		same:         map[string]map[string]model.Same{},
 		layouts:      map[string]Layout{},
 		plain:        map[string]bool{},
+		rekeyed:      map[string]bool{},
 		services:     map[string]*service{},
 		changes:      changelog.New(),
 		awaited: awaited{
@@ -278,6 +280,10 @@ func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
 // Plain says that the name may be that of an unsharded collection, of which the catalog knows
 // nothing: a write makes it.
 func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
+
+// Rekeyed says that what is written to an unsharded collection says nothing of the shard key that
+// it is given.
+func (o *Oracle) Rekeyed(ns string) { o.rekeyed[ns] = true }
 
 // Observe takes the next event.
 func (o *Oracle) Observe(e *trace.Event) {

@@ -127,6 +127,53 @@ func shardUnsharded(own keyed.Source, s *scenario.Scenario, c scenario.Collectio
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	moveSharded(own, s, c, op.At, size)
+	renameSharded(own.Fork(0xc4), s, c, op.At)
+}
+
+// renamedShare is how many percent of the unsharded collections that are sharded are renamed soon
+// after.
+const renamedShare = 20
+
+// renameSharded has a silent client write before the collection is sharded, which then is renamed,
+// and its ranges move: what the client wrote was known by no key, and by another name.
+func renameSharded(
+	own keyed.Source, s *scenario.Scenario, c scenario.Collection, sharded time.Duration,
+) {
+	if !own.Chance("renamed", renamedShare) {
+		return
+	}
+	after := func(what string, least, most int) time.Duration {
+		return max(0, sharded+time.Duration(least+own.IntN(what, most-least))*time.Millisecond)
+	}
+	written, renamed := after("written", -80, 0), after("renamed", 60, 250)
+	id := len(s.Ops) + 1
+	s.Ops = append(s.Ops, scenario.Op{
+		ID: id, Client: s.Topology.Clients, Kind: scenario.Upsert, NS: unshardedNamespace,
+		Key: int64(own.IntN("key", c.Keys)), Value: fmt.Sprintf("w%d", id), At: written,
+	}, scenario.Op{
+		ID: id + 1, Client: own.IntN("client", s.Topology.Clients), Kind: scenario.Rename,
+		NS: unshardedNamespace, Into: otherUnsharded, DropTarget: true, At: renamed,
+	})
+	s.Topology.Clients++
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+	for n := range 2 {
+		s.Migrations = append(s.Migrations, scenario.Migration{
+			ID: nextMigration(s), NS: otherUnsharded, Min: scenario.MinKey, Max: scenario.MaxKey,
+			At: renamed + time.Duration(30+180*n+own.IntN(fmt.Sprintf("moves/%d", n), 150))*time.Millisecond,
+			To: own.IntN(fmt.Sprintf("to/%d", n), s.Topology.Shards),
+		})
+	}
+	nameOther(s, true)
+}
+
+// nameOther adds the name that the unsharded collection has now and then, unless it is there.
+func nameOther(s *scenario.Scenario, absent bool) {
+	c := s.Collections[len(s.Collections)-1]
+	if c.NS == otherUnsharded {
+		return
+	}
+	c.NS, c.Preload, c.Absent = otherUnsharded, 0, c.Absent || absent
+	s.Collections = append(s.Collections, c)
 }
 
 // moveSharded moves ranges of a collection after the time from which it is sharded.
@@ -221,12 +268,7 @@ func dropBeforeMoves(own keyed.Source, s *scenario.Scenario) {
 // useOtherUnsharded has a part of the operations use the name that the unsharded collection has now
 // and then; in some scenarios a collection is there from the beginning.
 func useOtherUnsharded(own keyed.Source, s *scenario.Scenario) {
-	c := s.Collections[len(s.Collections)-1]
-	c.NS = otherUnsharded
-	if c.Preload = 0; !own.Chance("other exists", 30) {
-		c.Absent = true
-	}
-	s.Collections = append(s.Collections, c)
+	nameOther(s, !own.Chance("other exists", 30))
 	var sharding *scenario.Op
 	for i := range s.Ops {
 		op := &s.Ops[i]
@@ -235,7 +277,7 @@ func useOtherUnsharded(own keyed.Source, s *scenario.Scenario) {
 		}
 		if op.Kind == scenario.Shard {
 			sharding = op
-		} else if own.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
+		} else if !op.Kind.Whole() && own.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
 			op.NS = otherUnsharded
 		}
 	}

@@ -232,6 +232,9 @@ func (c *cluster) expectLayouts() {
 		one := &c.scenario.Collections[i]
 		if one.Unsharded {
 			c.oracle.Plain(one.NS)
+			if !shardedBy(*one).SameOrder(byID) {
+				c.oracle.Rekeyed(one.NS)
+			}
 			continue
 		}
 		var bounds []string

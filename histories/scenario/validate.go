@@ -166,9 +166,15 @@ func checkName(check func(string) error, kind string, index int, name string) *d
 	return nil
 }
 
-// shards reports whether an operation gives an unsharded collection a shard key.
+// shards reports whether an operation gives an unsharded collection a shard key, or its name to
+// another one that has got one.
 func (s *Scenario) shards(ns string) bool {
-	return slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Kind == Shard && o.NS == ns })
+	keyed := func(name string) bool {
+		return slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Kind == Shard && o.NS == name })
+	}
+	return keyed(ns) || slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return o.Kind == Rename && o.Into == ns && keyed(o.NS)
+	})
 }
 
 func (s *Scenario) checkMigrations(Names) *defect {
