@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
+	"github.com/shardproof/shardproof/checkers/migrationmodel/traced"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -184,7 +185,7 @@ func (r *protocolSteps) take(e *trace.Event, m *machine) {
 		r.deletion(e, m)
 		return
 	}
-	switch step := stepOf(e); {
+	switch step := traced.Step(e); {
 	case step == migrationmodel.DonorClones:
 		r.step(m, r.clones(e, m))
 	case step == migrationmodel.DonorEnds && m.over:
@@ -254,9 +255,9 @@ func (r *protocolSteps) deletion(e *trace.Event, m *machine) {
 	case uncounted && r.machine.Protocol() == migrationmodel.V80:
 		m.lost = true
 	case e.Shard == m.from:
-		r.step(m, donorDeletions[e.DeletionState()])
+		r.step(m, traced.DonorDeletion(e.DeletionState()))
 	case e.Shard == m.to && !uncounted:
-		r.step(m, recipientDeletions[e.DeletionState()])
+		r.step(m, traced.RecipientDeletion(e.DeletionState()))
 	}
 }
 

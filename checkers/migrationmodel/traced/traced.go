@@ -1,11 +1,17 @@
-package oracle
+// Package traced says which step of the migration model an event of a run tells of.
+//
+// Promise: one event tells of one step at most, whoever's it is; of what the model does not know,
+// an event tells nothing.
+//
+// Refusal: it does not say whether the step is allowed, nor whether its primary was deposed.
+package traced
 
 import (
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// The steps of the model, by what events say of primaries.
+// The steps, by what events say.
 var (
 	donorStates = map[trace.DonorState]migrationmodel.Step{
 		trace.DonorCreated:            migrationmodel.DonorBegins,
@@ -61,8 +67,15 @@ var (
 	}
 )
 
-// stepOf is the step that an event of a primary tells of; a range deletion's depends on the shard.
-func stepOf(e *trace.Event) migrationmodel.Step {
+// DonorDeletion is the step of a donor whose range deletion has that state.
+func DonorDeletion(s trace.DeletionState) migrationmodel.Step { return donorDeletions[s] }
+
+// RecipientDeletion is the step of a recipient whose range deletion has that state.
+func RecipientDeletion(s trace.DeletionState) migrationmodel.Step { return recipientDeletions[s] }
+
+// Step is the step that an event tells of; Unseen for a range deletion, whose step depends on the
+// shard, and for all else.
+func Step(e *trace.Event) migrationmodel.Step {
 	switch e.Kind {
 	case trace.DonorAdvanced:
 		return donorStates[e.DonorState()]

@@ -1,0 +1,148 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// This file has what order promises of a commit: who has to know of it before and behind it.
+
+// TakesOver is called when a new primary of 4.2 that finds a record of commits begins to serve: the
+// record has a config time, and whether a commit is counted that may be in progress. Every commit
+// that its shard asked for is covered by one of them, unless it took effect behind the donor's
+// back. Where there is no record, no commit was asked for.
+func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
+	if counted {
+		return
+	}
+	var missed []string
+	//shardproof:allow map the first by name is reported
+	for id, m := range o.moves {
+		from := m.from
+		if p := o.primaries[id]; p != nil {
+			from = p.from
+		}
+		if from == shard && m.committed != 0 && m.committed < o.elections[shard] &&
+			known < o.order.commitTimes[id] && !o.isUnfenced(id) {
+			missed = append(missed, id)
+		}
+	}
+	if len(missed) == 0 {
+		return
+	}
+	id := slices.Min(missed)
+	o.report(orderRule, verdict.Violation{
+		Signature: timeNotKept, NS: o.moves[id].ns,
+		Broke: fmt.Sprintf("%s takes over and finds no commit in progress", node),
+		Because: []string{fmt.Sprintf("its shard has had %s committed at config time %d, and has "+
+			"recorded %d: it may read a catalog older than the commit",
+			id, o.order.commitTimes[id], known)},
+	}, o.moves[id].committed)
+}
+
+// CommitsOnRecord sets how the oracle reads what the next primary of a shard of 4.2 would find: a
+// config time, and whether a commit is counted as in progress, by what the member knows of the
+// majority. Other protocols do not call it.
+func (o *Oracle) CommitsOnRecord(of func(node string) (known uint64, counted bool)) {
+	o.order.onRecord = of
+}
+
+// uninformed is a commit of which the next primary of a shard may have to be informed, and the
+// primary that has asked for it.
+type uninformed struct {
+	id, shard, node string
+	written         uint64
+}
+
+// noteCommit notes the time of a commit, and begins to follow it, when it is written. One for which
+// a request has failed before may come behind the back of the primary that had sent it (protocol
+// 15).
+func (r *order) noteCommit(e *trace.Event, id, request string) {
+	if request == "" || r.newest == nil || !r.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	r.commitTimes[id] = r.newest(e.Node)
+	m := r.move(id)
+	from, began := m.from, m.began
+	if p := r.primaries[id]; p != nil {
+		from, began = p.from, p.began
+		r.judgeArrival(e, id, p)
+	}
+	leader := r.world.Set(from).Leader
+	if r.onRecord != nil && leader != "" && r.elections[from] < began &&
+		r.causes.of(leader).handed[request] == 0 {
+		r.uninformed = append(r.uninformed, uninformed{id, from, leader, r.step})
+	}
+}
+
+// judgeInformed: from when a majority of the config server has a commit until a majority of the
+// shard has recorded a time that is not older, the commit is counted there. A primary that takes
+// over may come at any moment.
+func (r *order) judgeInformed() {
+	r.uninformed = slices.DeleteFunc(r.uninformed, func(u uninformed) bool {
+		m, at := r.moves[u.id], r.commitTimes[u.id]
+		if r.world.Set(u.shard).Leader != u.node || r.elections[u.shard] > u.written ||
+			r.isUnfenced(u.id) {
+			return true
+		}
+		known, counted := r.onRecord(u.node)
+		if m.committed == 0 || counted && known < at {
+			return false
+		}
+		if known < at {
+			r.report(orderRule, verdict.Violation{
+				Signature: timeNotKept, NS: m.ns,
+				Broke: fmt.Sprintf("%s does not count commit %s as one in progress", u.shard, u.id),
+				Because: []string{fmt.Sprintf("it took effect at config time %d, and a majority of "+
+					"%s has recorded %d: the next primary may read a catalog older than the commit",
+					at, u.shard, known)},
+			}, m.committed)
+		}
+		return true
+	})
+}
+
+// notedTooEarly is the signature of a move of 4.2 whose recipient has noted the arrival of the
+// database while the donor still let clients write: who resumes to watch a collection between the
+// note and such a write is not told to begin again, and misses the write (protocol 12).
+const notedTooEarly verdict.Signature = "arrival-noted-too-early"
+
+// Arrived is called when the recipient of a movePrimary has answered that it has noted the arrival
+// of the database, and has what the move brought.
+func (o *Oracle) Arrived(move string) {
+	if p := o.primaries[move]; p != nil {
+		p.arrived = o.step
+		o.order.arriving[p.from+" "+p.database] = p
+	}
+}
+
+// noteChanged notes what clients change of a database that leaves the shard.
+func (r *order) noteChanged(e *trace.Event) {
+	if e.Actor != trace.User {
+		return
+	}
+	if p := r.arriving[e.Shard+" "+databaseOf(e.NS)]; p != nil &&
+		r.world.Set(e.Shard).Leads(e) && !r.world.Sharded(e.NS) {
+		p.changed = e.Step
+	}
+}
+
+// judgeArrival judges a move of 4.2 when its commit is written, unless it is one behind the back of
+// the donor's primary.
+func (r *order) judgeArrival(e *trace.Event, id string, p *primaryMove) {
+	again := p.written != 0 && p.written != e.Step // a late copy: it takes effect unfenced
+	if r.onRecord == nil || again || p.changed <= p.arrived || r.elections[p.from] > p.began ||
+		r.isUnfenced(id) {
+		return
+	}
+	r.report(orderRule, verdict.Violation{
+		Signature: notedTooEarly, NS: e.NS,
+		Broke: fmt.Sprintf("%s is moved by %s, and its recipient has noted the arrival too early",
+			e.NS, id),
+		Because: []string{fmt.Sprintf("it had done so by step %d, and %s let a client change "+
+			"something at step %d", p.arrived, p.from, p.changed)},
+	}, p.arrived, p.changed)
+}
