@@ -1,8 +1,6 @@
 package balancer
 
 import (
-	"time"
-
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
@@ -11,13 +9,14 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
 )
 
 // automerge periodically merges chunks that need not be separate any more (protocol 13.4). What
 // fails is tried again when its time comes.
 func (m *term) automerge(t env.Task) {
 	// The interval may be zero; time must go on.
-	for t.Sleep(max(m.settings.MergeInterval, time.Millisecond)) == nil {
+	for t.Sleep(settings.Pause(m.settings.MergeInterval)) == nil {
 		if !m.automerges() {
 			continue
 		}

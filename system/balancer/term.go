@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
 )
 
 // term is the balancer of one term of the primary.
@@ -72,10 +73,9 @@ func (m *term) permits(o roundOptions) bool {
 }
 
 // sleep ends early when an operator writes a setting.
-// The interval may be zero; time must go on.
 func (m *term) sleep(t env.Task, interval time.Duration) error {
 	_ = t.Point(failpoint.BalancerSleep, env.Note{})
-	_ = m.changed.WaitFor(t, max(interval, time.Millisecond), func() bool { return m.woken })
+	_ = m.changed.WaitFor(t, settings.Pause(interval), func() bool { return m.woken })
 	return t.Err()
 }
 

@@ -1,11 +1,10 @@
 package configsvr
 
 import (
-	"time"
-
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/settings"
 )
 
 // Sessions is the collection of sessions, which are spread over the shards by their identity. The
@@ -16,7 +15,7 @@ const Sessions = "config.system.sessions"
 // failure is left to the next time.
 func (s *Server) keepSessions(t env.Task) {
 	// The interval may be zero; time must go on.
-	for t.Sleep(max(s.settings.SessionRefresh, time.Millisecond)) == nil {
+	for t.Sleep(settings.Pause(s.settings.SessionRefresh)) == nil {
 		_, err := s.sharded(Sessions)
 		if !errcode.Is(err, errcode.NamespaceNotFound) || len(s.shardNames()) == 0 {
 			continue

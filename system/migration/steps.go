@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
 )
 
@@ -62,15 +63,9 @@ func (s *Service) retryUntil(
 	}
 }
 
-// retryBackoff and steadyPoll may be set to zero. Time must go on all the same, and a wait of zero
-// has no end.
-func (s *Service) retryBackoff() time.Duration {
-	return max(s.settings.RetryBackoff, time.Millisecond)
-}
+func (s *Service) retryBackoff() time.Duration { return settings.Pause(s.settings.RetryBackoff) }
 
-func (s *Service) steadyPoll() time.Duration {
-	return max(s.settings.SteadyPoll, time.Millisecond)
-}
+func (s *Service) steadyPoll() time.Duration { return settings.Pause(s.settings.SteadyPoll) }
 
 // askPrimary sends a message that may be repeated to the primary of a replica set.
 func askPrimary[Resp any](

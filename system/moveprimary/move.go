@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
@@ -109,10 +110,7 @@ func (m *primaryMove) awaitSharded(t env.Task) error {
 	return nil
 }
 
-// retryBackoff may be set to zero; time must go on.
-func (s *Service) retryBackoff() time.Duration {
-	return max(s.settings.RetryBackoff, time.Millisecond)
-}
+func (s *Service) retryBackoff() time.Duration { return settings.Pause(s.settings.RetryBackoff) }
 
 // prepare finds out what has to move and makes the record of it durable. A database that is where
 // it should be needs no record.

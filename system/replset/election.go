@@ -6,6 +6,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/settings"
 )
 
 // The kinds of choices a member asks for.
@@ -28,10 +29,8 @@ type electionClock struct {
 	counting bool
 }
 
-// tick is the heartbeat interval. Settings may be zero; time must go on.
-func (m *Member) tick() time.Duration {
-	return max(m.cfg.Settings.HeartbeatInterval, time.Millisecond)
-}
+// tick is the heartbeat interval.
+func (m *Member) tick() time.Duration { return settings.Pause(m.cfg.Settings.HeartbeatInterval) }
 
 // electionTimeout is at least two heartbeats.
 func (m *Member) electionTimeout() time.Duration {
