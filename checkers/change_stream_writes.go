@@ -254,7 +254,7 @@ func (w *writes) compareTimes() {
 	for _, i := range order {
 		op := w.ops.Op(i)
 		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
-			w.report(changeTimes, w.at[i], i,
+			w.reportOf(changeTimes, w.at[i], []int{op.ID, w.ops.Op(before).ID},
 				fmt.Sprintf("the client's earlier operation %d was delivered as %s",
 					w.ops.Op(before).ID, tellChange(w.at[before])))
 		}
@@ -276,16 +276,24 @@ func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
 
 // report adds a violation of a change and the operation at position i, -1 for none.
 func (w *writes) report(signature Signature, c *histories.Change, i int, because ...string) {
-	violation := Violation{
+	var ops []int
+	if i >= 0 {
+		ops = []int{w.ops.Op(i).ID}
+	}
+	w.reportOf(signature, c, ops, because...)
+}
+
+// reportOf reports a change, and the operations that prove that it is wrong.
+func (w *writes) reportOf(
+	signature Signature, c *histories.Change, ops []int, because ...string,
+) {
+	w.v.Add(Violation{
 		Signature: signature,
 		NS:        w.ns,
 		Key:       fmt.Sprint(c.Key),
 		Because:   because,
 		Broke:     "the streams delivered " + tellChange(c),
+		Ops:       ops,
 		Times:     []int64{happened(c)},
-	}
-	if i >= 0 {
-		violation.Ops = []int{w.ops.Op(i).ID}
-	}
-	w.v.Add(violation)
+	})
 }

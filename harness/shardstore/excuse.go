@@ -90,10 +90,19 @@ func (x excuser) unfenced(v *checkers.Violation) bool {
 		slices.ContainsFunc(damaged, explains)
 }
 
-// leftBehind explains a violation about one document that a movePrimary has left as it was.
+// leftBehind explains a violation about one document that a movePrimary has left as it was, or that
+// an operation on one proves: what a client did on two keys is compared where changes are delivered.
 func (x excuser) leftBehind(v *checkers.Violation) bool {
+	places := x.places(v)
+	for _, op := range x.history {
+		if slices.Contains(v.Ops, op.ID) && op.Kind.Of().Shape == opkind.Keyed {
+			named := *v
+			named.Key = strconv.FormatInt(op.Key, 10)
+			places = append(places, x.places(&named)...)
+		}
+	}
 	return slices.ContainsFunc(x.oracle.LeftBehind(), func(d verdict.Damage) bool {
-		return d.Explains(x.evidence(v), x.places(v), x.ended)
+		return d.Explains(x.evidence(v), places, x.ended)
 	})
 }
 
