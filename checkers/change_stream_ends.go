@@ -62,7 +62,7 @@ func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops *compact.History) {
 			(op.NS == l.ns || op.Result.Found) && op.Call > s.opened
 		if missed {
 			v.Add(Violation{
-				Signature: changeMissed,
+				Signature: ChangeMissed,
 				NS:        l.ns,
 				Ops:       []int{op.ID},
 				Broke:     fmt.Sprintf("operation %d (%s) ended no stream", op.ID, op.Kind),

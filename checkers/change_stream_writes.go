@@ -212,7 +212,7 @@ func (w *writes) demand(opened uint64) {
 			continue
 		}
 		w.v.Add(Violation{
-			Signature: changeMissed,
+			Signature: ChangeMissed,
 			NS:        w.ns,
 			Key:       fmt.Sprint(op.Key),
 			Ops:       []int{op.ID},

@@ -22,7 +22,7 @@ var ChangeStreams = Checker{
 		changeDisorder: "a change was delivered after a later one, or after a high-water mark " +
 			"that covers it",
 		changeDoubled: "one write was delivered as two changes",
-		changeMissed: "a change was not delivered, although another reader got it or its write " +
+		ChangeMissed: "a change was not delivered, although another reader got it or its write " +
 			"was acknowledged",
 		changesDiffer:  "two readers got different changes for one token",
 		changeInvented: "a change was delivered without a write, or for a write that failed",
@@ -36,12 +36,14 @@ var ChangeStreams = Checker{
 const (
 	changeDisorder Signature = "change-out-of-order"
 	changeDoubled  Signature = "change-duplicated"
-	changeMissed   Signature = "change-missing"
 	changesDiffer  Signature = "change-streams-disagree"
 	changeInvented Signature = "change-without-write"
 	changeAfterEnd Signature = "change-after-invalidate"
 	changeTimes    Signature = "change-time-inconsistent"
 )
+
+// ChangeMissed is the signature of a change that a change stream should have delivered.
+const ChangeMissed Signature = "change-missing"
 
 // ChangeWrong is the signature of a change that contradicts the one before it, as a document's does
 // of which a change was not delivered.
@@ -220,7 +222,7 @@ func (l *changeLog) position(after histories.Token) int {
 }
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
-	return l.change(changeMissed, op, c, tellChange(c)+" was not delivered",
+	return l.change(ChangeMissed, op, c, tellChange(c)+" was not delivered",
 		fmt.Sprintf("it read from token %s to token %s",
 			op.Stream.After.Text(), op.Stream.Upto().Text()),
 		"another reader got that change")

@@ -140,10 +140,10 @@ func TestChangeStreamsPlanted(t *testing.T) {
 		want  Signature
 		plant func(h *told) []histories.Op
 	}{
-		"a write is missing": {changeMissed, func(h *told) []histories.Op {
+		"a write is missing": {ChangeMissed, func(h *told) []histories.Op {
 			return []histories.Op{h.watch(1, 0, 9, append(h.changes[:7:7], h.changes[8:]...))}
 		}},
-		"a delete is missing": {changeMissed, func(h *told) []histories.Op {
+		"a delete is missing": {ChangeMissed, func(h *told) []histories.Op {
 			h.ops[6].Result, h.changes[6].Kind = histories.Result{
 				Applied: true,
 				Found:   true,
@@ -151,7 +151,7 @@ func TestChangeStreamsPlanted(t *testing.T) {
 			}, "replace"
 			return []histories.Op{h.watch(1, 0, 9, append(h.changes[:4:4], h.changes[5:]...))}
 		}},
-		"a resumed reader skips": {changeMissed, func(h *told) []histories.Op {
+		"a resumed reader skips": {ChangeMissed, func(h *told) []histories.Op {
 			return []histories.Op{full(h), h.watch(2, 3, 9, h.changes[4:])}
 		}},
 		"a resumed reader is delivered too much": {changeDisorder, func(h *told) []histories.Op {
@@ -288,14 +288,14 @@ func TestEndsOfStreams(t *testing.T) {
 				return []histories.Op{
 					drop(h), h.watch(1, 0, 9, h.changes),
 				}
-			}, changeMissed,
+			}, ChangeMissed,
 		},
 		"untold, as another took its name": {func(h *told) []histories.Op {
 			taken := drop(h)
 			taken.Kind, taken.NS, taken.Into = scenario.Rename, "a.c", "a.b"
 			taken.Result.Found = true
 			return []histories.Op{taken, h.watch(1, 0, 9, h.changes)}
-		}, changeMissed},
+		}, ChangeMissed},
 		"untold, as nobody had its name": {func(h *told) []histories.Op {
 			taken := drop(h)
 			taken.Kind, taken.NS, taken.Into = scenario.Rename, "a.c", "a.b"
@@ -310,7 +310,7 @@ func TestEndsOfStreams(t *testing.T) {
 			return []histories.Op{
 				drop(h), ended(h, 1, gone(h, "t")), h.watch(2, 0, 7, h.changes[:7]),
 			}
-		}, changeMissed},
+		}, ChangeMissed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := tellStory()

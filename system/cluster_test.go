@@ -157,7 +157,7 @@ func serves(t *testing.T, task env.Task, c *client.Client, hashed bool) {
 			Value: bson.D{{Key: "$gte", Value: int64(5)}, {Key: "$lt", Value: int64(35)}},
 		}}),
 		BatchSize: 4,
-		Concern:   command.MajorityRead}, func(batch []bson.Raw) {
+		Concern:   command.MajorityRead}, 0, func(batch []bson.Raw) {
 		batches++
 		all = append(all, batch...)
 	})

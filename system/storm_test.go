@@ -191,7 +191,7 @@ func (s *storm) read(t env.Task, c *client.Client) {
 			find.Concern = command.MajorityRead
 		}
 		var docs []bson.Raw
-		a := c.Scan(t, find, func(batch []bson.Raw) { docs = append(docs, batch...) })
+		a := c.Scan(t, find, 0, func(batch []bson.Raw) { docs = append(docs, batch...) })
 		if a.Certainty == client.OK {
 			s.complete(docs)
 			if find.Concern == command.Linearizable {

@@ -386,7 +386,7 @@ func (o *Oracle) outcome(id string) *changelog.Move {
 // commit of another one, to whatever shard: a donor of 4.2 goes by whether the lowest key of the
 // range is still its own (protocol 4, H-21).
 func (o *Oracle) committedFor(m *move) bool {
-	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool {
+	return slices.ContainsFunc(o.unfenced, func(u damagingCommit) bool {
 		late := o.moves[u.id]
 		return late != nil && late.ns == m.ns && late.from == m.from && late.min <= m.min &&
 			m.min < late.max

@@ -221,7 +221,7 @@ func TestCommittedFor(t *testing.T) {
 		"from another shard":  {&move{ns: "t.c", from: "c", to: "a", min: "k10", max: "k20"}, false},
 	} {
 		o := &Oracle{
-			moves: map[string]*move{"m1": c.late, "m2": mine}, unfenced: []unfencedCommit{{id: "m1"}},
+			moves: map[string]*move{"m1": c.late, "m2": mine}, unfenced: []damagingCommit{{id: "m1"}},
 		}
 		if got := o.committedFor(mine); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -10,6 +10,59 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
+// damagingCommit is a commit, and what it may have damaged. One behind the donor's back is the first
+// if its recipient had no chunk of the collection before.
+type damagingCommit struct {
+	id     string
+	damage verdict.Damage
+	first  bool
+}
+
+// Unfenced lists what was damaged by commits that took effect, and that a majority of the config
+// server has, although a primary of the donor led, or had led since the writes were blocked, that
+// did not hold the critical section of its migration: it may have let writes pass, or be about to.
+// Nobody is sent to the recipient before the commit is written.
+func (o *Oracle) Unfenced() []verdict.Damage { return o.committed(o.unfenced) }
+
+// committed lists the damage of those commits that a majority of the config server has.
+func (o *Oracle) committed(commits []damagingCommit) (all []verdict.Damage) {
+	for _, u := range commits {
+		if o.moves[u.id].committed != 0 {
+			all = append(all, u.damage)
+		}
+	}
+	return all
+}
+
+// noteDamage: what reads the past is misled from the date that the commit gives to its range.
+func (o *Oracle) noteDamage(e *trace.Event, lo, hi string) {
+	d := verdict.Damage{NS: e.NS, Min: lo, Max: hi, Step: e.Step, From: e.At}
+	for _, c := range e.Chunks {
+		if c.Min <= lo && lo < c.Max {
+			d.From = min(d.From, int64(c.Since>>20)*1e6)
+		}
+	}
+	u := damagingCommit{id: e.Migration(), damage: d}
+	if at := model.Table(e.Chunks).Owner(lo); e.NS != "" && o.moves[u.id] != nil {
+		u.first = len(o.world.Table(e.NS).Owned(at)) == 0
+	}
+	o.unfenced = append(o.unfenced, u)
+}
+
+// Unannounced lists the collections of which an unfenced commit has given a shard its first chunk:
+// what would have told open change streams to read that shard, too, the donor may have lost. They
+// may miss all that is written there from then on.
+func (o *Oracle) Unannounced() (all []verdict.Damage) {
+	for _, u := range o.unfenced {
+		if u.first && o.moves[u.id].committed != 0 {
+			everything := u.damage
+			everything.Min, everything.Max = "", "\xff\xff"
+			all = append(all, everything)
+		}
+	}
+	return all
+}
+
 // Twice is a statement of a retryable write that two shards have executed, each as the first it
 // knew of, since its history could not follow its documents.
 type Twice struct {
@@ -172,7 +225,7 @@ func (o *Oracle) noteHistoryLeft(first *execution, again *trace.Event) {
 
 // leaveBehind notes what a move may have damaged since a step and a virtual nanosecond.
 func (o *Oracle) leaveBehind(move, ns, at string, step uint64, since int64) {
-	o.lacking = append(o.lacking, unfencedCommit{move, verdict.Damage{
+	o.lacking = append(o.lacking, damagingCommit{id: move, damage: verdict.Damage{
 		NS: ns, Min: at, Max: at + "\x00", Step: step, From: since,
 	}})
 }

@@ -244,39 +244,18 @@ func (o *Oracle) late(e *trace.Event, m *move, signature verdict.Signature, brok
 	o.report(fencingRule, v, m.committed, m.decision, m.ended)
 }
 
-// Unfenced lists what was damaged by commits that took effect, and that a majority of the config
-// server has, although a primary of the donor led, or had led since the writes were blocked, that
-// did not hold the critical section of its migration: it may have let writes pass, or be about to.
-// Nobody is sent to the recipient before the commit is written.
-func (o *Oracle) Unfenced() []verdict.Damage { return o.committed(o.unfenced) }
-
-func (o *Oracle) committed(commits []unfencedCommit) (all []verdict.Damage) {
-	for _, u := range commits {
-		if o.moves[u.id].committed != 0 {
-			all = append(all, u.damage)
-		}
-	}
-	return all
-}
-
 // isUnfenced reports whether the commit of a migration took effect behind its donor's back.
 func (o *Oracle) isUnfenced(id string) bool {
-	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool { return u.id == id })
+	return slices.ContainsFunc(o.unfenced, func(u damagingCommit) bool { return u.id == id })
 }
 
 // lostUnawares reports whether the recipient has lost a part of the range by a commit behind its
 // back.
 func (o *Oracle) lostUnawares(m *machine) bool {
-	return slices.ContainsFunc(o.unfenced, func(u unfencedCommit) bool {
+	return slices.ContainsFunc(o.unfenced, func(u damagingCommit) bool {
 		d, former := u.damage, o.moves[u.id]
 		return former != nil && former.from == m.to && d.NS == m.ns && d.Min < m.max && m.min < d.Max
 	})
-}
-
-// unfencedCommit is a commit behind the donor's back, and what it may have damaged.
-type unfencedCommit struct {
-	id     string
-	damage verdict.Damage
 }
 
 // noteUnfenced looks at a change of the catalog at the moment it is written: the member that leads
@@ -375,15 +354,4 @@ func (o *Oracle) holdsSection(donor, id string, term uint64) bool {
 		return true
 	}
 	return slices.ContainsFunc(o.node(leader).sections, func(h held) bool { return h.id == id })
-}
-
-// noteDamage: what reads the past is misled from the date that the commit gives to its range.
-func (o *Oracle) noteDamage(e *trace.Event, lo, hi string) {
-	d := verdict.Damage{NS: e.NS, Min: lo, Max: hi, Step: e.Step, From: e.At}
-	for _, c := range e.Chunks {
-		if c.Min <= lo && lo < c.Max {
-			d.From = min(d.From, int64(c.Since>>20)*1e6)
-		}
-	}
-	o.unfenced = append(o.unfenced, unfencedCommit{e.Migration(), d})
 }

@@ -80,10 +80,11 @@ type Oracle struct {
 	// oldest first.
 	open []string
 	// unfenced are commits that took effect behind the donor's back.
-	unfenced []unfencedCommit
-	// lacking are commits of documents that clients changed while they were copied, copying the
-	// newest move that has begun to copy a database, by shard and database.
-	lacking   []unfencedCommit
+	unfenced []damagingCommit
+	// lacking is what commits of movePrimary of 4.2 may have damaged by leaving a change or the
+	// history of a session behind. copying is, by shard and database, the latest movePrimary that
+	// has begun to copy.
+	lacking   []damagingCommit
 	copying   map[string]*primaryMove
 	primaries map[string]*primaryMove
 	homes     map[string]home

@@ -49,6 +49,34 @@ func TestUnfencedCommits(t *testing.T) {
 	}
 }
 
+// Streams may not know of a shard that has got its first chunk by an unfenced commit: that concerns
+// all that is written there, whatever the range.
+func TestUnannounced(t *testing.T) {
+	unfenced := strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1)
+	const owned, none = "m..+=b@1|1", "m..+=a@1|1"
+	for name, c := range map[string]struct {
+		script string
+		want   bool
+	}{
+		"its first chunk":           {strings.Replace(unfenced, owned, none, 1), true},
+		"it had one":                {unfenced, false},
+		"its first, and was fenced": {strings.Replace(moved, owned, none, 1), false},
+		"no majority has it": {
+			strings.Replace(until(unfenced, "majority config.0 1 2"), owned, none, 1), false,
+		},
+	} {
+		got := observe(t, c.script).Unannounced()
+		if len(got) > 0 != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		for _, d := range got {
+			if d.NS != "test.docs" || d.Min != "" || d.Max <= "z" {
+				t.Errorf("%s: %+v", name, d)
+			}
+		}
+	}
+}
+
 // A movePrimary of 4.2 that commits once more when the database has moved on is unfenced, too.
 func TestUnfencedPrimary(t *testing.T) {
 	commit := func(move, to string, since uint64) *trace.Event {

@@ -64,3 +64,30 @@ func openWhileMoving(own keyed.Source, s *scenario.Scenario) {
 		stream.At = m.At + time.Duration(own.IntN(who+"/into", int(burst)))
 	}
 }
+
+const (
+	// restingShare is how many percent of the seeds with several migrations have clients that take
+	// their time over what a scan returns, restShare how many percent of the scans of these.
+	restingShare, restShare = 35, 40
+	// longestScan is for how long such a scan rests in all at most.
+	longestScan = 1500 * time.Millisecond
+)
+
+// takeTime has clients rest between the batches of scans, so that cursors stay open while ranges
+// move, are deleted, and come back, and primaries change.
+func takeTime(own keyed.Source, s *scenario.Scenario, z size) {
+	if z.moves <= 1 || !own.Chance("resting", restingShare) {
+		return
+	}
+	for i := range s.Ops {
+		op := &s.Ops[i]
+		each := own.Fork(uint64(op.ID))
+		if op.Kind != scenario.Scan || !each.Chance("rests", restShare) {
+			continue
+		}
+		rest := keyed.Pick(each, "rest", 5*time.Millisecond, 20*time.Millisecond,
+			80*time.Millisecond, 300*time.Millisecond)
+		batches := time.Duration(1 + (op.To-op.Key)/int64(op.Batch))
+		op.Rest = min(rest, (longestScan / batches).Truncate(time.Millisecond))
+	}
+}

@@ -180,7 +180,7 @@ func (s *session) scan(
 	var r histories.Result
 	judged := replies.NewScan(op, s.collections[op.NS])
 	asked := s.find(op, s.selects(op))
-	a := s.client.Scan(t, asked, func(batch []bson.Raw) {
+	a := s.client.Scan(t, asked, op.Rest, func(batch []bson.Raw) {
 		at := tick()
 		s.judge(op, judged.Batch(batch))
 		for _, doc := range batch {

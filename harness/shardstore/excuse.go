@@ -87,7 +87,8 @@ func (x excuser) unfenced(v *checkers.Violation) bool {
 		return d.Explains(x.evidence(v), x.places(v), x.ended)
 	}
 	return verdict.Covers(damaged, v) || stuck(damaged, v) ||
-		slices.ContainsFunc(damaged, explains)
+		slices.ContainsFunc(damaged, explains) ||
+		v.Signature == checkers.ChangeMissed && slices.ContainsFunc(x.oracle.Unannounced(), explains)
 }
 
 // leftBehind explains a violation about one document that a movePrimary has left as it was, or that

@@ -67,6 +67,7 @@ func simplerOps(s *scenario.Scenario) (all []edit) {
 		for _, do := range []func(o *scenario.Op){
 			func(o *scenario.Op) { o.Prefer, o.Concern, o.Causal, o.Age = "", "", false, 0 },
 			func(o *scenario.Op) { o.Age = 0 },
+			func(o *scenario.Op) { o.Rest = 0 },
 			func(o *scenario.Op) { o.Prefer, o.Causal = "", false },
 			func(o *scenario.Op) { o.Causal = false },
 			func(o *scenario.Op) { o.Batched = false },

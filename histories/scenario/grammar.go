@@ -16,8 +16,8 @@ package scenario
 //	preset quick | drawn | short                             at most once, before the first set
 //	set SETTING VALUE                                      each setting once; replaces the preset's
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
-//	    [concern=WORD] [prefer=secondary] [age=TIME] [w=N] [wtimeout=TIME] [into=NS] [causal]
-//	    [drop-target]
+//	    [rest=TIME] [concern=WORD] [prefer=secondary] [age=TIME] [w=N] [wtimeout=TIME] [into=NS]
+//	    [causal] [drop-target]
 //	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
 //	move-primary N at TIME DATABASE to SHARD
 //	stream N at TIME NS poll=TIME [batch=N] [resume=N] [back=N]
@@ -158,7 +158,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age=, w=, wtimeout= and into=",
+	l.pairs("k=, v=, if=, batch=, rest=, concern=, prefer=, age=, w=, wtimeout= and into=",
 		func(name, value string) bool {
 			switch name {
 			case "k":
@@ -169,6 +169,8 @@ func (l *line) opPairs(o *Op) {
 				o.Expect = value
 			case "batch":
 				o.Batch = int(l.integer(value, "a number of documents such as batch=3"))
+			case "rest":
+				o.Rest = l.time(value, "a time such as rest=20ms")
 			case "concern":
 				o.Concern = value
 			case "prefer":

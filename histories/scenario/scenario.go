@@ -127,6 +127,9 @@ type Op struct {
 	Value  string // the write's unique identity
 	Expect string // CAS: the identity that must be there; empty: the document must be absent
 	Batch  int    // scans: documents a batch
+	// Rest is how long the client of a scan takes over a batch before it asks for the next; its
+	// cursor stays open meanwhile.
+	Rest time.Duration
 	// Concern is the read concern; empty means linearizable for reads and majority for writes.
 	Concern string
 	// Prefer is which members may answer a read: empty for the primary, or Secondary.

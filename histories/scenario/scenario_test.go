@@ -55,6 +55,7 @@ func drawOp(
 	if o.Kind == scenario.Scan {
 		o.To = rapid.Int64Range(o.Key+1, int64(c.Keys)).Draw(t, "to")
 		o.Batch = rapid.IntRange(1, 9).Draw(t, "batch")
+		o.Rest = time.Duration(rapid.Int64Range(0, 90).Draw(t, "rest")) * time.Millisecond
 	}
 	if o.Kind == scenario.Scan || o.Kind == scenario.Read {
 		o.Causal = rapid.Bool().Draw(t, "causal")

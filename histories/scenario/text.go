@@ -188,6 +188,9 @@ func (o Op) String() string {
 	if o.Value != "" {
 		b.WriteString(" v=" + quoteWord(o.Value))
 	}
+	if o.Rest != 0 {
+		fmt.Fprintf(&b, " rest=%s", o.Rest)
+	}
 	if o.Concern != "" {
 		b.WriteString(" concern=" + quoteWord(o.Concern))
 	}

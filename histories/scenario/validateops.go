@@ -121,8 +121,10 @@ func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
 			" is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)
 	case scan && o.Batch < 1:
 		return fmt.Sprintf("batch=%d", o.Batch), "batch=1 or more"
-	case !scan && (o.To != 0 || o.Batch != 0):
+	case !scan && (o.To != 0 || o.Batch != 0 || o.Rest != 0):
 		return "a " + string(o.Kind) + " has no range and no batch", "k= alone"
+	case o.Rest < 0:
+		return "rest=" + o.Rest.String(), "rest=0s or more"
 	}
 	return "", ""
 }

@@ -129,15 +129,18 @@ func (c *Client) retryable() command.Session {
 // Find returns all documents that match, in one batch if op.BatchSize is zero.
 func (c *Client) Find(t env.Task, op command.Find) Answer {
 	var docs []bson.Raw
-	answer := c.Scan(t, op, func(batch []bson.Raw) { docs = append(docs, batch...) })
+	answer := c.Scan(t, op, 0, func(batch []bson.Raw) { docs = append(docs, batch...) })
 	answer.Docs = docs
 	return answer
 }
 
-// Scan hands every batch to each as it arrives. Only the opening is retried: a batch that got lost
+// Scan hands every batch to each as it arrives, and rests before it asks for the next; zero is not
+// at all. Only the opening is retried: a batch that got lost
 // cannot be asked for again, so a scan that fails half way stays Failed, though each has seen its
 // beginning.
-func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) Answer {
+func (c *Client) Scan(
+	t env.Task, op command.Find, rest time.Duration, each func(batch []bson.Raw),
+) Answer {
 	router, batch, answer := c.open(t, &op)
 	if answer.Err != nil {
 		return answer
@@ -149,6 +152,11 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 		if batch.Cursor == "" {
 			answer.Certainty = OK
 			return answer
+		}
+		if rest > 0 {
+			if answer.Err = t.Sleep(rest); answer.Err != nil {
+				return answer
+			}
 		}
 		next := &command.GetMore{Cursor: batch.Cursor, BatchSize: op.BatchSize}
 		more, err := rpc.Call[command.Batch](t, c.ep, router, next, c.settings.AttemptTimeout)

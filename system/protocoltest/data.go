@@ -192,7 +192,7 @@ func (r *Rig) scan(l Line) error {
 func (r *Rig) lastClient() *User { return r.Clients()[len(r.Clients())-1] }
 
 func (r *Rig) readAll(t env.Task, op command.Find) (got runs, n int, err error) {
-	a := r.lastClient().Client.Scan(t, op, func(batch []bson.Raw) {
+	a := r.lastClient().Client.Scan(t, op, 0, func(batch []bson.Raw) {
 		for _, d := range batch {
 			n++
 			got.add(d.Lookup("k").Int64(), d.Lookup("v").StringValue())

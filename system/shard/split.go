@@ -81,12 +81,14 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent
 // once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection
 // is another one by now, or none, which may look the same. A migration of the collection does not
-// matter: the commits follow each other, and one that a chunk was taken away from is refused.
+// matter: the commits follow each other, and one that a chunk was taken away from is refused. A
+// primary that was deposed meanwhile does not answer for its shard.
 func (s *Server) reshape(
 	t env.Task, ns string, commit env.Message, site failpoint.Site,
 	happened func(*catalog.Table) bool,
 ) (*command.Done, error) {
-	if err := s.cfg.Member.NeedPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	c, note := s.Collection(ns), env.Note{ID: ns}
@@ -98,7 +100,7 @@ func (s *Server) reshape(
 	if err := t.Point(site, note); err != nil {
 		return nil, err
 	}
-	_, err := rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit,
+	_, err = rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit,
 		s.cfg.Settings.CommandTimeout)
 	if lost := t.Point(failpoint.SplitCommitReply, note); lost != nil {
 		err = lost
@@ -110,7 +112,7 @@ func (s *Server) reshape(
 	case err != nil && !happened(table):
 		return nil, err
 	}
-	return &command.Done{}, nil
+	return &command.Done{}, lead.AwaitMajority(t)
 }
 
 func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {
