@@ -198,8 +198,8 @@ func (o *Oracle) executedIn(life uint64, statement string, txn uint64) bool {
 	return known && life != 0 && first.life == life
 }
 
-// adopted says whether a statement of a history was executed on what is a member's collection now,
-// before that was sharded by a key by which nobody knew its documents.
+// adopted says whether a statement of a history was executed while the member's present collection
+// was unsharded, and the shard key that this got later cannot be told from the key on record.
 func (o *Oracle) adopted(member, ns, statement string, txn uint64) bool {
 	session, number, _ := strings.Cut(statement, "\x00")
 	first, known := o.executions[executionID(session, number, txn)]
@@ -207,8 +207,8 @@ func (o *Oracle) adopted(member, ns, statement string, txn uint64) bool {
 		first.identity == o.identity(member, ns)
 }
 
-// noteHistoryLeft looks for a move of 4.2 that has brought the collection away from the shard that
-// executed the statement first, and not its history, so that it is executed again.
+// noteHistoryLeft looks for a committed movePrimary of 4.2 away from the shard that executed the
+// statement first, and committed after that: it has left the history of sessions behind.
 func (o *Oracle) noteHistoryLeft(first *execution, again *trace.Event) {
 	left := ""
 	//shardproof:allow map any of them will do
@@ -238,7 +238,7 @@ type primaryMove struct {
 	// arrived is when the recipient had last noted that the database arrives, and changed when a
 	// client last changed something of it on the donor after the first note; 0 is never.
 	arrived, changed uint64
-	// beside is what clients changed while 4.2 copied.
+	// beside is what clients changed between the beginning of the copy of 4.2 and the commit.
 	beside []besideCopy
 }
 
@@ -262,8 +262,8 @@ func (o *Oracle) noteBesideCopy(e *trace.Event) {
 	}
 }
 
-// besideCopy is a change of a document while its collection was copied, made at a step and a
-// virtual nanosecond.
+// besideCopy is a change of a document between the beginning of a copy of 4.2 and the commit, made
+// at a step and a virtual nanosecond.
 type besideCopy struct {
 	ns, id, key string
 	step        uint64
@@ -281,11 +281,11 @@ func (o *Oracle) noteLeftBehind(e *trace.Event, p *primaryMove) {
 	}
 }
 
-// LeftBehind lists the documents of which a movePrimary of 4.2, which a majority of the config
-// server has committed, has left something behind (protocol 15): a client changed them while it
-// copied their collection, and the copy lacks the change; or a statement that was executed before
-// was executed once more on the new primary, as the history of sessions stays. The damage begins
-// with the change, and with the first execution.
+// LeftBehind lists the documents that a movePrimary of 4.2 may have damaged, once a majority of the
+// config server has its commit (protocol 15). Either a client changed the document after the copy
+// had begun, and the new primary lacked the change at the commit; or a statement that was executed
+// before the commit was executed again on another shard. The damage begins with the change, or with
+// the first execution.
 func (o *Oracle) LeftBehind() (all []verdict.Damage) { return o.committed(o.lacking) }
 
 // Undelivered is a write that no change stream delivers although a reader may meet it: its shard

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// This file has what order promises of a commit: who has to know of it before and behind it.
+// This file has what the rule order promises of commits: who must know of one before it is written,
+// and who after.
 
 // TakesOver is called when a new primary of 4.2 that finds a record of commits begins to serve: the
 // record has a config time, and whether a commit is counted that may be in progress. Every commit
@@ -130,8 +131,8 @@ func (r *order) noteChanged(e *trace.Event) {
 	}
 }
 
-// judgeArrival judges a move of 4.2 when its commit is written, unless it is one behind the back of
-// the donor's primary.
+// judgeArrival judges a move of 4.2 when its commit is first written, unless that takes effect
+// unfenced, or the donor has elected another primary since the move began.
 func (r *order) judgeArrival(e *trace.Event, id string, p *primaryMove) {
 	again := p.written != 0 && p.written != e.Step // a late copy: it takes effect unfenced
 	if r.onRecord == nil || again || p.changed <= p.arrived || r.elections[p.from] > p.began ||

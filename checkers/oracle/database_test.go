@@ -115,8 +115,8 @@ func TestHistoryAfterThePrimaryMoved(t *testing.T) {
 	}
 }
 
-// A statement on an unsharded collection goes with every range of what that becomes, if its key says
-// nothing of the shard key; otherwise with the range of its key.
+// A statement from before the collection was sharded goes with every range, if its key says nothing
+// of the shard key; otherwise with the range of its key.
 func TestHistoryFromBeforeTheShardKey(t *testing.T) {
 	const (
 		before = on + "plain execute a.0 1 4 p s 5 0\nmajority a.0 1 4\n"

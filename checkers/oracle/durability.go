@@ -168,7 +168,7 @@ func (o *Oracle) judgeImported(e *trace.Event) {
 // also under a name that it had before.
 func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	if o.primaries[w.Migration()] != nil && o.older() {
-		return // no history moves with a database (protocol 15)
+		return // in 4.2 no history moves with a database (protocol 15)
 	}
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()

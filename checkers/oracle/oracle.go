@@ -151,7 +151,7 @@ type Oracle struct {
 	services map[string]*service
 	// layouts say how collections are to be made.
 	layouts map[string]Layout
-	// plain are the names that may be those of unsharded collections.
+	// plain are the names that may be those of unsharded collections, rekeyed are those of Rekeyed.
 	plain   map[string]bool
 	rekeyed map[string]bool
 	// undefined is that of Undefined, isWhole that of WholeChanges.
@@ -282,8 +282,8 @@ func (o *Oracle) Founds(ns string, as Layout) { o.layouts[ns] = as }
 // nothing: a write makes it.
 func (o *Oracle) Plain(ns string) { o.plain[ns] = true }
 
-// Rekeyed says that what is written to an unsharded collection says nothing of the shard key that
-// it is given.
+// Rekeyed says that the shard key which an unsharded collection is given differs from the key by
+// which events name its documents before: in which range an earlier write was cannot be told.
 func (o *Oracle) Rekeyed(ns string) { o.rekeyed[ns] = true }
 
 // Observe takes the next event.

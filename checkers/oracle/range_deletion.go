@@ -18,7 +18,7 @@ var deletionRule = verdict.Checker{
 		"nobody is told earlier that the deletion is done.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
-		deletedKnown:    "the range deleter deleted what its node knows to be its shard's own",
+		deletedKnown:    "the range deleter deleted what its shard owns by the metadata of its node",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
@@ -85,9 +85,10 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 }
 
-// judgeKnown: whatever has become of the commit that gave the range to the shard, in time or behind
-// somebody's back, a primary that has learned of it deletes nothing there any more (protocol 10.2).
-// What a movePrimary drops is judged by its record.
+// judgeKnown: a commit may give a range to the shard without the knowledge of the primary that has
+// scheduled a deletion there; but once that has installed the new metadata, it deletes nothing any
+// more (protocol 10.2). Exempt are the documents of a former collection of the name, and what a
+// movePrimary drops, which goes by its record.
 func (o *Oracle) judgeKnown(e *trace.Event) {
 	if o.primaries[e.For()] != nil || o.hasFormer(e) ||
 		!holds(o.causes.of(e.Node).about(e.NS).chunks, e.Key) {

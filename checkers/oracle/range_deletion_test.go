@@ -137,7 +137,7 @@ func TestDeletionsOfFormerCollections(t *testing.T) {
 	}
 }
 
-// Whoever owns a range in truth: a node does not delete what it knows to be its shard's.
+// Regardless of who owns the range, a node does not delete what its shard owns by its own metadata.
 func TestDeletionsAgainstOwnMetadata(t *testing.T) {
 	lower, upper := []trace.Chunk{{Max: "m", Shard: "a"}}, []trace.Chunk{{Min: "m", Max: "~", Shard: "a"}}
 	for name, c := range map[string]struct {

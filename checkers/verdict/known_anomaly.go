@@ -7,7 +7,7 @@ import "slices"
 // better is.
 type KnownAnomaly struct{ Name, About string }
 
-// The known anomalies: the first three of 4.2, the last two of both versions.
+// The known anomalies: the first three occur in 4.2 only, the last two in both versions.
 var (
 	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys
 	// means anything after it.
@@ -22,6 +22,13 @@ var (
 		Name:  "leaked-orphans",
 		About: "4.2: orphaned documents stayed on a shard until cleanupOrphaned removed them",
 	}
+	// LeftBehind concerns single keys of unsharded collections.
+	LeftBehind = KnownAnomaly{
+		Name: "left-behind",
+		About: "4.2: movePrimary did not take along what a client wrote during the copy " +
+			"(SERVER-70437), or the history of a retryable write, which was executed again when " +
+			"it was retried (SERVER-32113)",
+	}
 	// ExecutedTwice concerns one key: the history of sessions is a shard's. It does not follow a
 	// collection that is dropped and made again on another, and of each session only the newest
 	// statement moves with a chunk.
@@ -30,12 +37,6 @@ var (
 		About: "a retried statement was executed on one shard, and again on another after its " +
 			"collection had been dropped and made again there, or after its client had given it " +
 			"up and gone on before its range moved there",
-	}
-	// LeftBehind concerns single keys of unsharded collections.
-	LeftBehind = KnownAnomaly{
-		Name: "left-behind",
-		About: "4.2: movePrimary left behind what a client wrote while it copied the collection " +
-			"(SERVER-70437), or the history of a retried write (SERVER-32113)",
 	}
 	// UndeliveredWrite concerns one key. Its client was not told that the write is durable.
 	UndeliveredWrite = KnownAnomaly{

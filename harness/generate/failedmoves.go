@@ -64,10 +64,10 @@ func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
 // has become of their commit.
 const lostCommits = 35
 
-// loseCommits has the donors of 4.2 not learn whether they have committed, in scenarios that may
-// have faults of any kind: the answers are lost, and what they write to find out arrives late. Of
-// some the primary loses the lead meanwhile, and its successor is asked to move the database on
-// while it finds out.
+// loseCommits keeps donors of 4.2 from learning whether their movePrimary has committed, in
+// scenarios that may have faults of any kind: the replies are lost, and the writes by which the
+// donor would find out are held. Some donors also step down at about that time, and the first
+// recovery is slow, so that a later move may meet it.
 func loseCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if p.size.faults == 0 || p.one || s.Protocol != "4.2" {
 		return
@@ -97,8 +97,8 @@ func loseCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
 	}
 }
 
-// deposeCommitter has the lead of a donor change just after its commit, and the next primary take
-// its time over finding out what has become of that.
+// deposeCommitter has a donor step down at about the time of its commit, and the first recovery be
+// slow to find out what has become of that.
 func deposeCommitter(own keyed.Source, s *scenario.Scenario, committing scenario.Trigger) {
 	committing.After = time.Duration(5+own.IntN("deposed", 100)) * time.Millisecond
 	s.Faults = append(s.Faults, scenario.Fault{

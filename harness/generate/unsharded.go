@@ -35,7 +35,7 @@ const alongShare = 60
 
 // addUnsharded puts an unsharded collection into the same database, and has its primary move while
 // clients use it; some are made by the first write. In 4.2, which loses what is written meanwhile
-// (protocol 15), many use it only when all is over, or its primary stays, if it may.
+// (protocol 15), some databases stay where they are, and of those that move some are not used.
 func addUnsharded(d keyed.Source, s *scenario.Scenario, size size, mayStay bool) {
 	c := scenario.Collection{
 		NS:        unshardedNamespace,
@@ -135,7 +135,7 @@ func shardUnsharded(own keyed.Source, s *scenario.Scenario, c scenario.Collectio
 const renamedShare = 20
 
 // renameSharded has a silent client write before the collection is sharded, which then is renamed,
-// and its ranges move: what the client wrote was known by no key, and by another name.
+// and its ranges move: the statement is on record without the shard key, and by the former name.
 func renameSharded(
 	own keyed.Source, s *scenario.Scenario, c scenario.Collection, sharded time.Duration,
 ) {
@@ -166,7 +166,7 @@ func renameSharded(
 	nameOther(s, true)
 }
 
-// nameOther adds the name that the unsharded collection has now and then, unless it is there.
+// nameOther adds the second name that renames may give the unsharded collection, unless it is there.
 func nameOther(s *scenario.Scenario, absent bool) {
 	c := s.Collections[len(s.Collections)-1]
 	if c.NS == otherUnsharded {

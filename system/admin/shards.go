@@ -285,7 +285,8 @@ func (s *Service) removeEmpty(t env.Task, name string) (*command.RemoveShardRepl
 	return reply, s.config.Write(t, configsvr.RemoveShard(name))
 }
 
-// remaining counts what the shard has, in the routing tables that are kept in memory.
+// remaining is what keeps the shard from being removed: its chunks in the routing tables that are
+// kept in memory, the databases that it is primary of, and a migration to it that may still commit.
 func (s *Service) remaining(
 	name string, state command.RemovalState,
 ) (*command.RemoveShardReply, error) {

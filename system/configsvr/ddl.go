@@ -54,7 +54,8 @@ type ddlOperation struct {
 	// Initial is how many chunks with a hashed key were asked for.
 	Initial int    `bson:"numInitialChunks,omitempty"`
 	Field   string `bson:"field,omitempty"`
-	// Index and Spec are the index that is made or dropped, if not the one on Field.
+	// Index and Spec are the name and the specification of the index, of one that is dropped the name
+	// alone, if it is not the one on Field.
 	Index string   `bson:"index,omitempty"`
 	Spec  bson.Raw `bson:"spec,omitempty"`
 	// To is the new name of a collection that is renamed; Target is the one that is dropped for it,

@@ -104,9 +104,9 @@ type migrationManager struct {
 	recovered  env.Cond
 }
 
-// Receiving is a migration of 4.2 to a shard of which the config server does not know the end, by
-// its name; "" when there is none. A recipient of 4.2 is done before the commit, which may come
-// later than anything that the shard says of itself.
+// Receiving is the range and the collection of a migration to the shard that the config server of
+// 4.2 has on record; "" when there is none. A recipient of 4.2 is done before the commit, so that
+// the shard itself cannot tell that one is to come.
 func (s *Server) Receiving(shard string) string {
 	if s.manager == nil {
 		return ""

@@ -35,7 +35,8 @@ func (s *Server) awaitDeleted(
 		NS: req.NS, UUID: table.Collection().UUID, Min: chunk.Min, Max: chunk.Max,
 	}
 	for _, shard := range slices.Compact(had) {
-		if shard == req.To || s.shards[shard] == nil {
+		// What a shard that has left still has to delete is its own business; it may be switched off.
+		if _, left := s.catalog.shard(shard); left != nil || shard == req.To {
 			continue
 		}
 		if err := s.awaitDeletedBy(t, ends, shard, ask); err != nil {

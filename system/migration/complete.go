@@ -79,7 +79,8 @@ func (s *Service) completeCommit(t env.Task, c *Coordinator, r *sectionRelease) 
 }
 
 // completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted. Only the
-// fence ends for good what the recipient does, so that nothing is forgotten here before.
+// fence guarantees that the recipient has finished with the migration, so that the donor's range
+// deletion is not dropped before.
 func (s *Service) completeAbort(t env.Task, c *Coordinator, r *sectionRelease) error {
 	return s.retryUntilOn(t, c,
 		retriedStep{failpoint.DonorAbortPersist, func(t env.Task) error {

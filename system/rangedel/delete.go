@@ -1,6 +1,7 @@
 package rangedel
 
 import (
+	"cmp"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,9 +83,11 @@ func (r *Service) awaitReaders(t env.Task, k Task) error {
 	return nil
 }
 
-// takeTurn waits until no other deletion runs on this member.
+// takeTurn waits until no other deletion runs on this member. A turn that is taken when the term
+// has ended together with the wait would never be given back.
 func (r *Service) takeTurn(t env.Task, k Task) error {
-	if err := t.Point(failpoint.RangeEnqueue, env.Note{ID: k.Migration}); err != nil {
+	err := cmp.Or(t.Point(failpoint.RangeEnqueue, env.Note{ID: k.Migration}), t.Err())
+	if err != nil {
 		return err
 	}
 	if err := r.turn.WaitFor(t, 0, func() bool { return !r.busy }); err != nil {

@@ -58,13 +58,12 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 // has received completely may still become the shard's by a commit that is in progress, and nobody
 // here would know. So first every migration ends that may bring one, then the time of a write shows
 // how far the config server is, and then its catalog is read. What has arrived before and is not
-// owned by then will not be.
+// owned by then will not be. A shard that has left the cluster, and may be switched off, owns
+// nothing that it could give.
 func (r *Service) learn(t env.Task, c *shard.Collection) error {
 	arrived := c.Unowned()
 	for _, peer := range r.shard.Peers() {
-		_, err := rpc.AskPrimary[command.Done](t, r.shard.Set(peer),
-			&command.JoinMigrations{NS: c.NS()}, r.settings.MoveWait)
-		if err != nil {
+		if err := r.join(t, peer, c.NS()); err != nil {
 			return err
 		}
 	}
@@ -81,6 +80,21 @@ func (r *Service) learn(t env.Task, c *shard.Collection) error {
 		c.EndReceive(migration)
 	}
 	return nil
+}
+
+// join waits until a shard has ended its migrations of a collection. That may take long: who does
+// not answer is asked again, or whoever leads there by then.
+func (r *Service) join(t env.Task, peer, ns string) error {
+	for ends := r.node.Mono().Add(r.settings.MoveWait); ; {
+		_, err := shard.Ask[command.Done](t, r.shard, peer, &command.JoinMigrations{NS: ns},
+			r.settings.CommandTimeout)
+		if errcode.Is(err, errcode.ShardNotFound) {
+			return nil
+		}
+		if !errcode.Is(err, errcode.NetworkTimeout) || t.Err() != nil || r.node.Mono() >= ends {
+			return err
+		}
+	}
 }
 
 // audit lists what is being deleted.

@@ -41,6 +41,8 @@ type shardTail struct {
 	// said then.
 	opens     *command.Placement
 	receivers []string
+	// silent: nobody has answered for the shard when it was last asked.
+	silent bool
 }
 
 // kill has nothing to let go of: shards keep nothing for a stream.

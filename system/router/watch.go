@@ -43,8 +43,11 @@ func (r *Router) nextChanges(
 		return nil, err
 	}
 	err = s.read(t, r.ep.Clock().Now().Cluster)
-	if s.pinned && isStale(err) {
+	switch {
+	case s.pinned && (isStale(err) || rpc.Gone(err)):
 		err = s.stillThere(t)
+	case rpc.Gone(err):
+		err = s.forgetLeft(t)
 	}
 	if isFatal(t, err) {
 		return nil, err
@@ -65,6 +68,48 @@ func (s *changeStream) stillThere(t env.Task) error {
 	}
 	return errcode.New(errcode.StaleDbVersion,
 		"%s is not what it was when the stream began: it was sharded, or is on another shard", s.ns)
+}
+
+// forgetLeft ends the reading of shards that have left the cluster and do not answer: nobody would
+// ever answer for them, and nothing would be certain any more. What one of them has not told since
+// it last owned a range is lost.
+func (s *changeStream) forgetLeft(t env.Task) error {
+	for _, l := range slices.Clone(s.tails) {
+		if !l.silent || len(s.tails) == 1 {
+			continue
+		}
+		ask := &command.FindShard{Name: l.set.Name(), After: s.router.ep.Clock().Now().Config}
+		_, err := rpc.CallAny[command.FoundShard](t, s.router.config, ask,
+			s.router.settings.CommandTimeout)
+		if !errcode.Is(err, errcode.ShardNotFound) {
+			continue
+		}
+		if err := s.ownedNothing(t, l); err != nil {
+			return err
+		}
+		t.Node().Sometimes("a change stream goes on without a shard that has left the cluster")
+		s.tails = slices.DeleteFunc(s.tails, func(other *shardTail) bool { return other == l })
+	}
+	return nil
+}
+
+// ownedNothing fails unless the shard of a tail has owned no range since the tail was last read.
+func (s *changeStream) ownedNothing(t env.Task, l *shardTail) error {
+	routes := s.router.routesOf(s.ns)
+	routes.invalidate(routes.table)
+	table, err := routes.get(t)
+	if err != nil && !errcode.Is(err, errcode.NamespaceNotFound) {
+		return err
+	}
+	if err == nil && !table.Collection().Unsharded {
+		owners, known := table.OwnersSince(l.high)
+		if known && !slices.Contains(owners, l.set.Name()) {
+			return nil
+		}
+	}
+	return errcode.New(errcode.ChangeStreamHistoryLost,
+		"shard %s has left the cluster, and nobody knows what happened to %s there after %s",
+		l.set.Name(), s.ns, l.high)
 }
 
 // isFatal reports whether a stream cannot go on: other failures only leave it where it is.
@@ -172,7 +217,7 @@ func (l *shardTail) read(t env.Task, s *changeStream, reach hlc.Timestamp) error
 	}
 	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach),
 		s.router.settings.ShardTimeout)
-	if err != nil {
+	if l.silent = rpc.Gone(err); err != nil {
 		return err
 	}
 	if l.receivers = got.Receivers; !s.pinned {

@@ -118,15 +118,16 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 	return find, err
 }
 
-// hasCome refuses a time that is later than any that clients can have been told: shards would pull
-// the cluster's time there to answer, and nothing could ever take it back.
+// hasCome refuses a read time beyond both the cluster time and the latest that is taken from a
+// client (FarAhead). To answer, shards would have to advance the cluster time to it, and that cannot
+// be undone.
 func (s *Service) hasCome(at hlc.Timestamp) error {
 	limit := max(s.d.Endpoint.Clock().Now().Cluster, s.d.FarAhead())
 	if at <= limit {
 		return nil
 	}
 	return errcode.New(reply.InvalidOptions,
-		"a read concern cannot ask for %v, which is later than the cluster time", at)
+		"afterClusterTime or atClusterTime %v is too far ahead of the cluster time", at)
 }
 
 func timeOf(doc bson.Raw, name string) hlc.Timestamp {

@@ -143,8 +143,8 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	return docs, err
 }
 
-// labelled is the failure of a stream, with the label by which drivers know that they may resume
-// it.
+// labelled is the failure of a change stream, with the label ResumableChangeStreamError if drivers
+// may resume after it.
 func labelled(err error) error {
 	f := reply.FailureOf(err)
 	reply.LabelChangeStream(f)

@@ -71,8 +71,8 @@ func (s service) addShard(t env.Task, r *request.Request) (bson.D, error) {
 	}
 	if name != set {
 		return nil, errcode.New(errcode.BadValue,
-			"replica set %q cannot be a shard called %q: shards have the names of their sets",
-			set, name)
+			"shard name %q differs from replica set name %q: a shard must be named after its replica set",
+			name, set)
 	}
 	max, err := r.Int("maxSize", 0)
 	if err != nil {
