@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// damagingCommit is a commit, and what it may have damaged. One behind the donor's back is the first
-// if its recipient had no chunk of the collection before.
+// damagingCommit is a commit, and what it may have damaged. One behind the donor's back is the
+// first if its recipient had no chunk of the collection before.
 type damagingCommit struct {
 	id     string
 	damage verdict.Damage

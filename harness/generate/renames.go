@@ -120,9 +120,9 @@ func returnRenamed(s *scenario.Scenario, d keyed.Source) {
 }
 
 // carryOn has a client write under the name that a collection is about to lose, and send nothing
-// more, so that its write remains the newest of its session and may still be retried; then the first
-// or the last chunk moves from shard to shard under the new name: that of the document, unless its
-// key lies in the middle or is hashed.
+// more, so that its write remains the newest of its session and may still be retried; then the
+// first or the last chunk moves from shard to shard under the new name: that of the document,
+// unless its key lies in the middle or is hashed.
 func carryOn(s *scenario.Scenario, own keyed.Source) {
 	for op, who := range renames(s) {
 		c := sharded(s, op.NS)

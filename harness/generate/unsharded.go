@@ -166,7 +166,8 @@ func renameSharded(
 	nameOther(s, true)
 }
 
-// nameOther adds the second name that renames may give the unsharded collection, unless it is there.
+// nameOther adds the second name that renames may give the unsharded collection, unless it is
+// there.
 func nameOther(s *scenario.Scenario, absent bool) {
 	c := s.Collections[len(s.Collections)-1]
 	if c.NS == otherUnsharded {

@@ -91,9 +91,9 @@ func (x excuser) unfenced(v *checkers.Violation) bool {
 		v.Signature == checkers.ChangeMissed && slices.ContainsFunc(x.oracle.Unannounced(), explains)
 }
 
-// leftBehind explains a violation about a document that a movePrimary has left behind, or whose proof
-// contains an operation on one: change streams compare the order of a client's operations on two
-// keys.
+// leftBehind explains a violation about a document that a movePrimary has left behind, or whose
+// proof contains an operation on one: change streams compare the order of a client's operations on
+// two keys.
 func (x excuser) leftBehind(v *checkers.Violation) bool {
 	places := x.places(v)
 	for _, op := range x.history {

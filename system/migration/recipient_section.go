@@ -69,9 +69,9 @@ func (r *recipientMigration) receipt() Receipt {
 }
 
 // hold is step 8: the critical section stays until the donor says that the outcome is final, even
-// if the task ends. A fence is final, too: the primary that received it may have lost its term before
-// it released the section, and its successor, which has taken that again, finds the fence in the
-// session.
+// if the task ends. A fence is final, too: the primary that received it may have lost its term
+// before it released the section, and its successor, which has taken that again, finds the fence in
+// the session.
 func (r *recipientMigration) hold() {
 	r.s.spawnLasting(r.s.member.TermScope(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {

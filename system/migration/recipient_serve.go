@@ -261,8 +261,8 @@ func (r *recipientMigration) release(t env.Task, failed recipientState, err erro
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
-// It answers only when that has ended: a late copy of the start may have begun it after the release,
-// and no second release will come.
+// It answers only when that has ended: a late copy of the start may have begun it after the
+// release, and no second release will come.
 func (s *Service) advanceTxn(
 	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
 ) (*command.Done, error) {

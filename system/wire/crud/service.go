@@ -119,8 +119,8 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 }
 
 // hasCome refuses a read time beyond both the cluster time and the latest that is taken from a
-// client (FarAhead). To answer, shards would have to advance the cluster time to it, and that cannot
-// be undone.
+// client (FarAhead). To answer, shards would have to advance the cluster time to it, and that
+// cannot be undone.
 func (s *Service) hasCome(at hlc.Timestamp) error {
 	limit := max(s.d.Endpoint.Clock().Now().Cluster, s.d.FarAhead())
 	if at <= limit {
