@@ -83,7 +83,7 @@ func (r *Service) learn(t env.Task, c *shard.Collection) error {
 }
 
 // join waits until a shard has ended its migrations of a collection. That may take long: who does
-// not answer is asked again, or whoever leads there by then.
+// not answer is asked again, or who leads there by then.
 func (r *Service) join(t env.Task, peer, ns string) error {
 	for ends := r.node.Mono().Add(r.settings.MoveWait); ; {
 		_, err := shard.Ask[command.Done](t, r.shard, peer, &command.JoinMigrations{NS: ns},
