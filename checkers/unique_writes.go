@@ -270,9 +270,6 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 
 // rivals: two operations of which only one can have happened after the other, and neither can.
 func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation {
-	if p.Reason == linearize.Forked {
-		ops = append(writers(k, p.ID), ops...) // had it written it twice, both could be right
-	}
 	v := h.about(k, lostWrite, ops...)
 	switch {
 	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
@@ -305,16 +302,6 @@ func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation 
 		v.Because = append(v.Because, h.tell(op))
 	}
 	return v
-}
-
-// writers are the operations that have written a value of the key: one, or none that is known.
-func writers(k *linearize.Key, id linearize.ID) (ops []int) {
-	for i := range k.Acts {
-		if a := &k.Acts[i]; (a.Do == linearize.Set || a.Do == linearize.Change) && a.Put == id {
-			ops = append(ops, int(a.Op))
-		}
-	}
-	return ops
 }
 
 // value is what an act says the state was at its time.

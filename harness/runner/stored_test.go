@@ -54,7 +54,6 @@ func TestStories(t *testing.T) {
 // weaknesses are what stories are there to show, most of them of 4.2; all others show none.
 var weaknesses = map[string][]string{
 	"error-before-the-deletion-begins":      {verdict.LeakedOrphans.Name},
-	"removed-with-orphans":                  {verdict.LeakedOrphans.Name},
 	"impatient-cleanup":                     {verdict.LeakedOrphans.Name},
 	"copied-before-a-majority":              {verdict.UndeliveredWrite.Name},
 	"executed-twice":                        {verdict.ExecutedTwice.Name},

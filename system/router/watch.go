@@ -44,7 +44,7 @@ func (r *Router) nextChanges(
 	}
 	err = s.read(t, r.ep.Clock().Now().Cluster)
 	switch {
-	case s.pinned && (isStale(err) || rpc.Gone(err)):
+	case s.pinned && isStale(err):
 		err = s.stillThere(t)
 	case rpc.Gone(err):
 		err = s.forgetLeft(t)
@@ -72,10 +72,10 @@ func (s *changeStream) stillThere(t env.Task) error {
 
 // forgetLeft ends the reading of shards that have left the cluster and do not answer: nobody would
 // ever answer for them, and nothing would be certain any more. What one of them has not told since
-// it last owned a range is lost.
+// it last owned a range is lost. An unsharded collection is somewhere else by then.
 func (s *changeStream) forgetLeft(t env.Task) error {
 	for _, l := range slices.Clone(s.tails) {
-		if !l.silent || len(s.tails) == 1 {
+		if !l.silent || len(s.tails) == 1 && !s.pinned {
 			continue
 		}
 		ask := &command.FindShard{Name: l.set.Name(), After: s.router.ep.Clock().Now().Config}
@@ -83,6 +83,9 @@ func (s *changeStream) forgetLeft(t env.Task) error {
 			s.router.settings.CommandTimeout)
 		if !errcode.Is(err, errcode.ShardNotFound) {
 			continue
+		}
+		if s.pinned {
+			return s.stillThere(t)
 		}
 		if err := s.ownedNothing(t, l); err != nil {
 			return err

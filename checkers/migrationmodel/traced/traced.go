@@ -1,7 +1,6 @@
 // Package traced says which step of the migration model an event of a run tells of.
 //
-// Promise: one event tells of one step at most, whoever's it is; of what the model does not know,
-// an event tells nothing.
+// Promise: one event tells of one step at most; of what the model does not know, it tells nothing.
 //
 // Refusal: it does not say whether the step is allowed, nor whether its primary was deposed.
 package traced
