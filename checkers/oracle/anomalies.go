@@ -281,6 +281,48 @@ func (o *Oracle) noteLeftBehind(e *trace.Event, p *primaryMove) {
 	}
 }
 
+// Unmoved is a statement that a movePrimary of 4.2 has not taken along, and what that may damage if
+// its client was not answered before the virtual nanosecond Committed.
+type Unmoved struct {
+	Twice
+	Damage    verdict.Damage
+	Committed int64
+	move      string
+}
+
+// noteUnmoved notes the statements that the former primary has executed, as far as their clients
+// have not gone on. One that is sent again changes nothing on the next primary, which has what it
+// wrote, and so is executed there without a record.
+func (o *Oracle) noteUnmoved(e *trace.Event, p *primaryMove) {
+	//shardproof:allow map each statement is judged by itself
+	for _, x := range o.executions {
+		at := x.at
+		if !o.older() || at.Shard != p.from || databaseOf(at.NS) != p.database || x.life != 0 ||
+			x.followed != 0 {
+			continue
+		}
+		o.unmoved = append(o.unmoved, Unmoved{
+			Twice: Twice{
+				NS: at.NS, Key: at.Key, Session: at.Session(), Txn: at.Txn(), Statement: at.Statement(),
+			},
+			Damage: verdict.Damage{
+				NS: at.NS, Min: at.Key, Max: at.Key + "\x00", Step: x.step, From: at.At,
+			},
+			Committed: e.At, move: e.Migration(),
+		})
+	}
+}
+
+// Unmoved lists such statements of moves that a majority of the config server has.
+func (o *Oracle) Unmoved() (all []Unmoved) {
+	for _, u := range o.unmoved {
+		if o.moves[u.move].committed != 0 {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
 // LeftBehind lists the documents that a movePrimary of 4.2 may have damaged, once a majority of the
 // config server has its commit (protocol 15). Either a client changed the document after the copy
 // had begun, and the new primary lacked the change at the commit; or a statement that was executed

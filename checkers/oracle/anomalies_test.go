@@ -164,6 +164,42 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
+// What the former primary has executed, and whose client has not gone on, is not taken along.
+func TestUnmoved(t *testing.T) {
+	const (
+		first = "plain execute a.0 1 4 d s 5 0\n"
+		later = "execute a.0 1 5 e s 6 0\n"
+		moves = "moving a.0 p1 b copies\ndatabase 1 3 movePrimary_p1 -..+=b@2|0\n"
+		kept  = "majority config.0 1 3\n"
+	)
+	for name, c := range map[string]struct {
+		protocol migrationmodel.Protocol
+		script   string
+		unmoved  int
+	}{
+		"executed before the commit":     {migrationmodel.V42, first + moves + kept, 1},
+		"its client has gone on":         {migrationmodel.V42, first + later + moves + kept, 0},
+		"executed after the commit":      {migrationmodel.V42, moves + first + kept, 0},
+		"in 8.0":                         {migrationmodel.V80, first + moves + kept, 0},
+		"no majority has the commit":     {migrationmodel.V42, first + moves, 0},
+		"executed on another shard":      {migrationmodel.V42, strings.Replace(first, "a.0 1 4", "b.0 1 1", 1) + moves + kept, 0},
+		"executed on a sharded document": {migrationmodel.V42, strings.TrimPrefix(first, "plain ") + moves + kept, 0},
+	} {
+		s := script{o: New(nil)}
+		s.o.Speaks(c.protocol)
+		s.lines(t, opening+on+c.script)
+		got := s.o.Unmoved()
+		if len(got) != c.unmoved {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for _, u := range got {
+			if u.Txn != 5 || u.Session != "s" || u.Damage.Min != "d" || u.Committed <= u.Damage.From {
+				t.Errorf("%s: %+v", name, u)
+			}
+		}
+	}
+}
+
 // No log of the config server tells that an unsharded collection was dropped: its identity does. The
 // collection that is made next may be sharded, by another key.
 func TestExecutedTwiceInTheNextCollection(t *testing.T) {

@@ -273,6 +273,7 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 		}
 		if p.written == 0 {
 			o.noteLeftBehind(e, p)
+			o.noteUnmoved(e, p)
 		}
 		p.written = cmp.Or(p.written, e.Step)
 		o.homes[e.NS] = home{id, e.Chunks[0].Shard}

@@ -85,6 +85,7 @@ type Oracle struct {
 	// history of a session behind. copying is, by shard and database, the latest movePrimary that
 	// has begun to copy.
 	lacking   []damagingCommit
+	unmoved   []Unmoved
 	copying   map[string]*primaryMove
 	primaries map[string]*primaryMove
 	homes     map[string]home

@@ -103,9 +103,20 @@ func (x excuser) leftBehind(v *checkers.Violation) bool {
 			places = append(places, x.places(&named)...)
 		}
 	}
-	return slices.ContainsFunc(x.oracle.LeftBehind(), func(d verdict.Damage) bool {
-		return d.Explains(x.evidence(v), places, x.ended)
-	})
+	return slices.ContainsFunc(append(x.oracle.LeftBehind(), x.repeated()...),
+		func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) })
+}
+
+// repeated is what may have been damaged by statements that a movePrimary has not taken along, and
+// whose clients had no answer when it was committed.
+func (x excuser) repeated() (all []verdict.Damage) {
+	batched := x.batched()
+	for _, u := range x.oracle.Unmoved() {
+		if x.ended(sender(x.history, batched, u.Twice)) >= u.Committed {
+			all = append(all, u.Damage)
+		}
+	}
+	return all
 }
 
 // stuck: the shard that a commit has taken a range from behind its back goes on to own it, and a
