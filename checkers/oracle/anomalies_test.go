@@ -148,11 +148,8 @@ func TestLeftBehind(t *testing.T) {
 			migrationmodel.V42, moving + strings.TrimPrefix(change, "plain ") + commit + kept, nil,
 		},
 	} {
-		s := script{o: New(nil)}
-		s.o.Speaks(c.protocol)
-		s.lines(t, opening+on+c.script)
 		var left []string
-		for _, d := range s.o.LeftBehind() {
+		for _, d := range observeIn(t, c.protocol, opening+on+c.script).LeftBehind() {
 			if d.NS != "test.plain" || d.Max != d.Min+"\x00" || d.Step == 0 || d.From == 0 {
 				t.Errorf("%s: %+v", name, d)
 			}
@@ -185,10 +182,7 @@ func TestUnmoved(t *testing.T) {
 		"executed on another shard":      {migrationmodel.V42, strings.Replace(first, "a.0 1 4", "b.0 1 1", 1) + moves + kept, 0},
 		"executed on a sharded document": {migrationmodel.V42, strings.TrimPrefix(first, "plain ") + moves + kept, 0},
 	} {
-		s := script{o: New(nil)}
-		s.o.Speaks(c.protocol)
-		s.lines(t, opening+on+c.script)
-		got := s.o.Unmoved()
+		got := observeIn(t, c.protocol, opening+on+c.script).Unmoved()
 		if len(got) != c.unmoved {
 			t.Errorf("%s: %+v", name, got)
 		}

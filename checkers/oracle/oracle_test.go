@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -49,6 +50,15 @@ const (
 func observe(t *testing.T, text string) *Oracle {
 	t.Helper()
 	s := script{o: New(nil)}
+	s.lines(t, text)
+	return s.o
+}
+
+// observeIn is observe of servers that speak a protocol.
+func observeIn(t *testing.T, p migrationmodel.Protocol, text string) *Oracle {
+	t.Helper()
+	s := script{o: New(nil)}
+	s.o.Speaks(p)
 	s.lines(t, text)
 	return s.o
 }
