@@ -143,8 +143,8 @@ type Oracle struct {
 	questions []*openQuestion
 	statuses  []*openStatus
 	extents   []*openExtents
-	// changed is when a majority of the config server got its newest change of the catalog; 0
-	// before any.
+	// changed is when a change of the catalog was last written, or known to be on a majority; 0 before
+	// any.
 	changed int64
 	// faulty is set from the first fault on.
 	faulty bool

@@ -26,7 +26,7 @@ var toldRule = verdict.Checker{
 var _ = declare(118, toldRule, func(o *Oracle) hooks {
 	return hooks{
 		event:        func(e *trace.Event) { o.followStatus(e); o.followExtents(e) },
-		commit:       func(*model.Write) { o.lookAtQuestions(); o.changed = o.causes.now },
+		commit:       func(*model.Write) { o.lookAtQuestions(); o.catalogChanges() },
 		administered: func(*trace.Event) { o.lookAtQuestions() },
 	}
 })
@@ -190,14 +190,26 @@ func (o *Oracle) AsksExtents(ns string) (told func(answer, right string)) {
 	}
 }
 
+// catalogChanges is called when something is written to the catalog, and again when a majority has
+// it: in between it depends on the member that is asked whether an answer rests on it.
+func (o *Oracle) catalogChanges() {
+	o.changed = o.causes.now
+	for _, x := range o.extents {
+		x.disturbed = true
+	}
+}
+
 // followExtents takes notice of what makes an answer depend on when a shard was asked.
 func (o *Oracle) followExtents(e *trace.Event) {
 	o.faulty = o.faulty || e.Kind == trace.Fault
+	if e.Kind == trace.CatalogWritten {
+		o.catalogChanges()
+	}
 	for _, x := range o.extents {
 		switch e.Kind {
 		case trace.Applied:
 			x.disturbed = x.disturbed || e.NS == x.ns
-		case trace.CatalogWritten, trace.Elected:
+		case trace.Elected:
 			x.disturbed = true
 		}
 	}

@@ -120,21 +120,26 @@ func TestStatus(t *testing.T) {
 
 // How a collection lies on the shards is judged when nothing of it was written since the question.
 func TestExtents(t *testing.T) {
+	const split = "table 1 2 split -..c=a@1|3 c..g=a@1|4"
 	right, wrong := ExtentLine("a", 1, 2, 80), ExtentLine("a", 1, 2, 40)
 	for name, c := range map[string]struct {
-		script, answer string
-		signature      verdict.Signature
+		before, script, answer string
+		signature              verdict.Signature
 	}{
-		"right":               {"", right, ""},
-		"wrong":               {"", wrong, toldWrong},
-		"no answer":           {"", "", ""},
-		"written meanwhile":   {"user a.0 1 9 k 1", wrong, ""},
-		"after a first fault": {"fault a.0 crash", wrong, ""},
+		"right":               {"", "", right, ""},
+		"wrong":               {"", "", wrong, toldWrong},
+		"no answer":           {"", "", "", ""},
+		"written meanwhile":   {"", "user a.0 1 9 k 1", wrong, ""},
+		"after a first fault": {"", "fault a.0 crash", wrong, ""},
+		"split meanwhile":     {"", split, wrong, ""},
+		"split before":        {split, "", wrong, ""},
+		"on a majority now":   {split, "majority config.0 1 2", wrong, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: observe(t, three)}
 			s.step = s.o.step
 			s.o.changed = 0 // long ago
+			s.lines(t, c.before)
 			told := s.o.AsksExtents("test.docs")
 			if s.o.causes.commands != 1 {
 				t.Error("that a router reads the routing table for the question has no cause")
