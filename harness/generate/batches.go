@@ -20,13 +20,8 @@ func batchWrites(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("batches", batchShare) {
 		return
 	}
-	replaced := map[string]bool{}
+	replaced := replacedNames(s)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
-	for i := range s.Ops {
-		if o := &s.Ops[i]; o.Kind.Whole() && o.Kind != scenario.Shard {
-			replaced[o.NS], replaced[o.Into] = true, true
-		}
-	}
 	share := keyed.Pick(own, "share", 40, 60, 95)
 	begins := map[int]bool{} // by client: what it writes next must not repeat what it wrote last
 	for i := range s.Ops {
@@ -38,4 +33,15 @@ func batchWrites(own keyed.Source, s *scenario.Scenario) {
 			own.Chance(fmt.Sprintf("batched/%d", o.ID), share)
 		begins[o.Client] = replaced[o.NS]
 	}
+}
+
+// replacedNames are the names of collections that may be other ones later.
+func replacedNames(s *scenario.Scenario) map[string]bool {
+	replaced := map[string]bool{}
+	for i := range s.Ops {
+		if o := &s.Ops[i]; o.Kind.Whole() && o.Kind != scenario.Shard {
+			replaced[o.NS], replaced[o.Into] = true, true
+		}
+	}
+	return replaced
 }

@@ -27,6 +27,7 @@ func vary(d keyed.Source, s *scenario.Scenario, size size) {
 	batchWrites(d.Fork(0x84), s)
 	countMembers(d.Fork(0xb8), s)
 	setRarely(d.Fork(0xb9), s, size)
+	insertTogether(d.Fork(0xc9), s, size)
 	putElsewhere(d.Fork(0x94), s)
 }
 

@@ -91,11 +91,42 @@ func (p *clientPool) startClient(i int, ops []scenario.Op) {
 // run carries out the operations of one client at their times.
 func (s *session) run(t env.Task, ops []scenario.Op) {
 	sort.SliceStable(ops, func(i, j int) bool { return ops[i].At < ops[j].At })
-	for i := range ops {
-		if wait := s.base.Add(ops[i].At).Sub(s.world.Now()); wait > 0 && t.Sleep(wait) != nil {
+	for len(ops) > 0 {
+		if wait := s.base.Add(ops[0].At).Sub(s.world.Now()); wait > 0 && t.Sleep(wait) != nil {
 			return
 		}
-		s.do(t, &ops[i])
+		many, can := s.client.(target.BulkInserter)
+		n := together(ops)
+		if can && n > 1 {
+			s.insertMany(t, many, ops[:n])
+		} else {
+			n = 1
+			s.do(t, &ops[0])
+		}
+		ops = ops[n:]
+	}
+}
+
+// together is how many of the operations go into one command, from the first on.
+func together(ops []scenario.Op) int {
+	n := 1
+	for n < len(ops) && ops[n].Together && ops[0].Kind == scenario.Insert && ops[n].NS == ops[0].NS {
+		n++
+	}
+	return n
+}
+
+// insertMany carries out several inserts at once: in the history they overlap.
+func (s *session) insertMany(t env.Task, client target.BulkInserter, ops []scenario.Op) {
+	first := 0
+	for i := range ops {
+		at := s.history.begin(&ops[i])
+		if i == 0 {
+			first = at
+		}
+	}
+	for i, answer := range client.InsertMany(t, ops) {
+		s.history.end(first+i, answer)
 	}
 }
 

@@ -93,7 +93,6 @@ func TestWeaknessesAreGone(t *testing.T) {
 
 // unreachable are sites that need what no scenario can ask for.
 var unreachable = map[string]bool{
-	"router.partialBatch": true, // clients of scenarios insert one document at a time
 	// To who knows another incarnation the config server tells all of the new one.
 	"router.refresh.inconsistent": true,
 	// Before a collection is dropped or renamed, every unfinished migration of it is joined.

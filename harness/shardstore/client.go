@@ -56,6 +56,7 @@ type session struct {
 // none.
 type statement struct {
 	op          *scenario.Op
+	keys        []int64 // of all documents that it is about
 	recorded    bool
 	incarnation uint64
 	answered    command.Written
@@ -72,13 +73,36 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 	}
 	if !op.Kind.Of().Reads() {
 		s.newest = statement{
-			op: op, answered: a.Written,
+			op: op, keys: []int64{op.Key}, answered: a.Written,
 			recorded: s.retries && !op.Kind.Whole() && a.Certainty == client.OK &&
 				a.Written.N > 0,
 			incarnation: s.oracle.Incarnation(op.NS),
 		}
 	}
 	return s.answer(op, &a, r)
+}
+
+// InsertMany carries out several inserts with one command. Of none of them it is known which part
+// of its time it took.
+func (s *session) InsertMany(t env.Task, ops []scenario.Op) (answers []target.Answer) {
+	if ops[0].Batched {
+		s.client.Join()
+	}
+	s.newest = statement{op: &ops[0], recorded: s.retries,
+		incarnation: s.oracle.Incarnation(ops[0].NS)}
+	request := s.insertion(ops...)
+	for i, a := range s.client.InsertMany(t, request) {
+		inserted := a.Certainty == client.OK && a.Written.N == 1
+		s.newest.keys = append(s.newest.keys, ops[i].Key)
+		s.newest.recorded = s.newest.recorded && inserted
+		s.newest.answered = a.Written
+		s.newest.answered.N = len(ops)
+		a, r := s.inserted(&ops[i], a)
+		answer := s.answer(&ops[i], &a, r)
+		answer.Exact = false
+		answers = append(answers, answer)
+	}
+	return answers
 }
 
 // mostAsked is how many times an operation of the final pass is tried again at most: splits of so
@@ -258,10 +282,23 @@ func (s *session) deleteOne(t env.Task, op *scenario.Op) (client.Answer, histori
 }
 
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-	a := s.client.Insert(t, command.Insert{
-		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: writeConcern(op),
-		Implicit: s.collections[op.NS].Unsharded,
-	})
+	return s.inserted(op, s.client.Insert(t, s.insertion(*op)))
+}
+
+// insertion is the command that inserts the documents of operations on one collection.
+func (s *session) insertion(ops ...scenario.Op) command.Insert {
+	op := &ops[0]
+	request := command.Insert{
+		NS: op.NS, Concern: writeConcern(op), Implicit: s.collections[op.NS].Unsharded,
+	}
+	for i := range ops {
+		request.Docs = append(request.Docs, documentOf(s.named(&ops[i]), ops[i].Value))
+	}
+	return request
+}
+
+// inserted is what the answer to an insert says.
+func (s *session) inserted(op *scenario.Op, a client.Answer) (client.Answer, histories.Result) {
 	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	if s.collections[op.NS].IDs == 0 && op.W == 0 {
 		a = observed(a)

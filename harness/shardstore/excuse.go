@@ -233,13 +233,14 @@ func sent(history []histories.Op, session string) (ops []*histories.Op) {
 func (c *cluster) batched() map[int]bool {
 	all := map[int]bool{}
 	for i := range c.scenario.Ops {
-		all[c.scenario.Ops[i].ID] = c.scenario.Ops[i].Batched
+		all[c.scenario.Ops[i].ID] = c.scenario.Ops[i].Batched || c.scenario.Ops[i].Together
 	}
 	return all
 }
 
 // places are the encoded shard keys that a violation's key may stand for: of a hashed collection,
-// history checkers name the value and oracles the hash.
+// history checkers name the value and oracles the hash, also of one that was made unsharded and has
+// got its key since.
 func (c *cluster) places(v *checkers.Violation) []string {
 	k, err := strconv.ParseInt(v.Key, 10, 64)
 	if err != nil {
@@ -247,8 +248,12 @@ func (c *cluster) places(v *checkers.Violation) []string {
 	}
 	places := []string{string(key.Int(k))}
 	for _, coll := range c.scenario.Collections {
-		at, err := founded(coll).Key.Of(documentOf(nameOfKey(coll, k), ""))
-		if coll.NS == v.NS && err == nil {
+		by := shardKey(coll)
+		if coll.Unsharded {
+			by = shardedBy(coll)
+		}
+		at, err := by.Of(documentOf(nameOfKey(coll, k), ""))
+		if coll.NS == v.NS && err == nil && !slices.Contains(places, string(at)) {
 			places = append(places, string(at))
 		}
 	}

@@ -56,6 +56,31 @@ func TestSender(t *testing.T) {
 	}
 }
 
+// A key of a collection that is not sharded at first may be where its shard key is, too.
+func TestPlaces(t *testing.T) {
+	hash, err := key.Pattern{Field: shardKeyField, Hashed: true}.Of(documentOf(docName{4, 4}, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		coll scenario.Collection
+		want []string
+	}{
+		"unsharded": {scenario.Collection{Unsharded: true}, []string{string(key.Int(4))}},
+		"unsharded at first": {scenario.Collection{Unsharded: true, By: scenario.ByHash, Hashed: true},
+			[]string{string(key.Int(4)), string(hash)}},
+		"hashed": {scenario.Collection{Hashed: true}, []string{string(key.Int(4)), string(hash)}},
+		"ranged": {scenario.Collection{}, []string{string(key.Int(4))}},
+	} {
+		c.coll.NS = "test.docs"
+		on := cluster{scenario: &scenario.Scenario{Collections: []scenario.Collection{c.coll}}}
+		got := on.places(&checkers.Violation{NS: "test.docs", Key: "4"})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // A second execution explains what is proven by the operation that was executed twice, and by no
 // other of its client or on its key.
 func TestExecutedTwiceExplains(t *testing.T) {

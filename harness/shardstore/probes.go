@@ -339,6 +339,13 @@ func (p *prober) replaced(s *session) bool {
 	return s.newest.incarnation != p.oracle.Incarnation(s.newest.op.NS)
 }
 
+// repeats counts in, or out, that a session's newest statement may be executed again.
+func (p *prober) repeats(s *session, n int) {
+	for _, k := range s.newest.keys {
+		p.repeated[probedKey{s.newest.op.NS, k}] += n
+	}
+}
+
 func (p *prober) continueSession(t env.Task, client int, s *session) {
 	op := s.newest.op
 	if op == nil {
@@ -348,11 +355,10 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		what := fmt.Sprintf("send the newest statement of client %d again", client)
 		again := false
 		p.tryKey(t, op.NS, op.Key, what, func() error {
-			touched := probedKey{op.NS, op.Key}
-			p.repeated[touched]++
+			p.repeats(s, 1)
 			a := s.client.Repeat(t)
 			if a.Err == nil && a.Written.Retried {
-				p.repeated[touched]--
+				p.repeats(s, -1)
 			}
 			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s, &a.Written)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) ||

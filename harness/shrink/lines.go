@@ -70,7 +70,7 @@ func simplerOps(s *scenario.Scenario) (all []edit) {
 			func(o *scenario.Op) { o.Rest = 0 },
 			func(o *scenario.Op) { o.Prefer, o.Causal = "", false },
 			func(o *scenario.Op) { o.Causal = false },
-			func(o *scenario.Op) { o.Batched = false },
+			func(o *scenario.Op) { o.Batched, o.Together = false, false },
 			func(o *scenario.Op) { o.W, o.WTimeout = 0, 0 },
 			func(o *scenario.Op) { o.WTimeout = 0 },
 			func(o *scenario.Op) { o.Prefer = "" },

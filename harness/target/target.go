@@ -126,6 +126,13 @@ type Client interface {
 	Do(t env.Task, op *scenario.Op, tick func() uint64) Answer
 }
 
+// BulkInserter is a Client that can send several inserts in one command. A client that is none gets
+// them one by one.
+type BulkInserter interface {
+	// InsertMany carries out inserts into one collection and returns an answer for each.
+	InsertMany(t env.Task, ops []scenario.Op) []Answer
+}
+
 // Answer is what a client honestly knows when its operation has ended. What it claims too much of
 // is reported as a violation of the system's, so a client that cannot be certain says
 // histories.Unknown.

@@ -146,6 +146,7 @@ func (l *line) op(id int) Op {
 	l.opPairs(&o)
 	o.Causal = l.optional("causal")
 	o.Batched = l.optional("batched")
+	o.Together = l.optional("together")
 	o.DropTarget = l.optional("drop-target")
 	if kind.Expects() && absent == (o.Expect != "") {
 		l.fail("the "+string(o.Kind)+" does not say what it expects",

@@ -143,6 +143,10 @@ type Op struct {
 	// one transaction number, and a retry sends again what precedes it. A store without sessions
 	// takes them for any other.
 	Batched bool
+	// Together inserts are sent in one command with the insert before, if that is what their client
+	// does before and of the same collection: they start with it. A store without such commands
+	// takes them one by one.
+	Together bool
 	// W of a write to a document is on how many members it must be before it is acknowledged, no
 	// fewer than a majority, which zero stands for; WTimeout is how long it waits for them, zero for
 	// as long as the cluster's setting says. A store without replica sets takes it for any other.

@@ -67,6 +67,7 @@ func drawOp(
 		}
 	} else {
 		o.Batched = rapid.Bool().Draw(t, "batched")
+		o.Together = o.Kind == scenario.Insert && !o.Batched && rapid.Bool().Draw(t, "together")
 		o.WTimeout = time.Duration(rapid.Int64Range(0, 500).Draw(t, "wtimeout")) * time.Millisecond
 		if members > 1 {
 			o.W = rapid.IntRange(members/2+1, members).Draw(t, "w")

@@ -215,6 +215,9 @@ func (o Op) String() string {
 	if o.Batched {
 		b.WriteString(" batched")
 	}
+	if o.Together {
+		b.WriteString(" together")
+	}
 	if o.DropTarget {
 		b.WriteString(" drop-target")
 	}

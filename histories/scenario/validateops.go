@@ -106,6 +106,9 @@ func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
 	case o.Batched && (kind.Shape != opkind.Keyed || kind.Reads()):
 		return "a " + string(o.Kind) + " is no write to a document",
 			"batched with writes to documents only"
+	case o.Together && (o.Kind != Insert || o.Batched):
+		return "together is for inserts that go into one command with the one before",
+			"together with an insert that is not batched"
 	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
 		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
 	case !kind.Renames && (o.Into != "" || o.DropTarget):

@@ -7,7 +7,7 @@
 //
 // Promise: what is refused is named with the operation, the values in it, and what to do. Whatever
 // a run records is accepted; so is every history of another system in which no client calls twice
-// at a time.
+// at a time, but for inserts that it sends in one command.
 //
 // Refusal: nothing is said about whether answers are right; that is what checkers judge.
 package wellformed
@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Flaw is why a record of operations is no history.
@@ -114,9 +115,12 @@ type among struct {
 	few  [256]lastOp
 }
 
+// lastOp is what a client did last. Inserts that were called directly after one another went into
+// one command, so that they overlap.
 type lastOp struct {
-	id       int
-	answered uint64
+	id               int
+	kind             opkind.Name
+	called, answered uint64
 }
 
 func (a *among) flaw(op *histories.Op) (wrong, remedy string) {
@@ -124,14 +128,16 @@ func (a *among) flaw(op *histories.Op) (wrong, remedy string) {
 		return "is there twice", "give every operation an id of its own"
 	}
 	last := a.lastOf(op.Client)
-	if last.answered >= op.Call {
+	oneCommand := op.Kind == opkind.Insert && last.kind == opkind.Insert && op.Call == last.called+1
+	if last.answered >= op.Call && !oneCommand {
 		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation "+
 				"%d at %d",
 				op.Client, op.Call, last.id, last.answered),
 			"give each of the threads of a client a number of its own, and write its operations " +
 				"in the order of their calls"
 	}
-	last.id, last.answered = op.ID, op.Return
+	last.id, last.kind, last.called = op.ID, op.Kind, op.Call
+	last.answered = max(last.answered, op.Return)
 	return "", ""
 }
 

@@ -129,6 +129,30 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
+// Inserts overlap that their client has sent in one command, and nothing else.
+func TestInserts(t *testing.T) {
+	insert := func(id int, call, answered uint64) histories.Op {
+		return histories.Op{ID: id, NS: "t.c", Kind: scenario.Insert, Value: "w", Call: call,
+			Return: answered, Outcome: histories.OK}
+	}
+	write := insert(2, 2, 5)
+	write.Kind = scenario.Write
+	for name, c := range map[string]struct {
+		ops  []histories.Op
+		want bool
+	}{
+		"one command":          {[]histories.Op{insert(1, 1, 4), insert(2, 2, 5), insert(3, 3, 6)}, true},
+		"then another":         {[]histories.Op{insert(1, 1, 3), insert(2, 2, 4), insert(3, 5, 6)}, true},
+		"two commands":         {[]histories.Op{insert(1, 1, 4), insert(2, 3, 5)}, false},
+		"another within":       {[]histories.Op{insert(1, 1, 9), insert(2, 2, 4), insert(3, 5, 6)}, false},
+		"a write after insert": {[]histories.Op{insert(1, 1, 4), write}, false},
+	} {
+		if err := wellformed.Check(c.ops); (err == nil) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Numbers may be of any size and sign, and in any order.
 func TestNumbers(t *testing.T) {
 	numbers := []int{7, -1, 0, math.MaxInt, -4096, -4097, math.MinInt, 4095, 4096, 63, 64}

@@ -10,8 +10,8 @@ import (
 // its own, of which a shard remembers all while the number is its session's newest (protocol 7).
 type batch struct {
 	statements int
-	// recorded are those that are known to have changed something, as they were sent. Of another a
-	// shard has no record, so that it would be carried out now.
+	// recorded are those that are known to have changed something, as they were sent, and all that
+	// they were to. Of another a shard has no record, so that it would be carried out now.
 	recorded []env.Message
 }
 

@@ -78,8 +78,8 @@ func New(ep *rpc.Endpoint, routers []env.NodeID, s *settings.Settings) *Client {
 // Session is the session's identity, the same in every event that speaks of it.
 func (c *Client) Session() string { return c.session }
 
-// Insert adds one document. More are refused: one outcome for them all could not say which of them
-// were inserted.
+// Insert adds one document. More are refused, since one outcome for them all could not say which of
+// them were inserted; InsertMany takes them.
 func (c *Client) Insert(t env.Task, op command.Insert) Answer {
 	if len(op.Docs) != 1 {
 		return Answer{
@@ -222,7 +222,7 @@ func (c *Client) write(t env.Task, op env.Message) Answer {
 		c.repeatBatch(t, c.newRetries())
 	}
 	answer := c.send(t, op, true)
-	if answer.Certainty == OK && answer.Written.N > 0 {
+	if answer.Certainty == OK && answer.Written.N > 0 && answer.Written.Refused == "" {
 		c.batch.recorded = append(c.batch.recorded, op)
 	}
 	return answer

@@ -116,6 +116,50 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// TestInsertMany: what is known of each document of an insert up to the one that is refused. Y is
+// inserted, n refused or not tried, and ? may be either.
+func TestInsertMany(t *testing.T) {
+	stops := func(n int) reply {
+		return reply{written: command.Written{N: n, Refused: errcode.DuplicateKey, Why: "there is one"}}
+	}
+	lost := fails(errcode.NetworkTimeout)
+	for name, tc := range map[string]struct {
+		replies []reply
+		want    string
+	}{
+		"all":                    {[]reply{writes(3)}, "YYY"},
+		"the first is refused":   {[]reply{stops(0)}, "nnn"},
+		"the second is refused":  {[]reply{stops(1)}, "Ynn"},
+		"lost, then all":         {[]reply{lost, writes(3)}, "YYY"},
+		"lost, then one refused": {[]reply{lost, stops(1)}, "Y??"},
+		"fails, some perhaps in": {[]reply{fails(errcode.StaleConfig)}, "???"},
+		"write concern":          {[]reply{unconcerned()}, "???"},
+	} {
+		var known string
+		sessions := answering(t, settings.Default80(), append(tc.replies, writes(1)),
+			func(task env.Task, c *client.Client) {
+				op := insertion(t)
+				op.Docs = append(op.Docs, op.Docs[0], op.Docs[0])
+				for _, a := range c.InsertMany(task, op) {
+					known += map[client.Certainty]string{
+						client.OK: "Y", client.Failed: "n", client.Unknown: "?",
+					}[a.Certainty]
+					if a.Certainty == client.OK && a.Written.N != 1 {
+						t.Errorf("%s: a document was inserted %d times", name, a.Written.N)
+					}
+				}
+				c.Join()
+				c.Insert(task, insertion(t))
+			})
+		if known != tc.want {
+			t.Errorf("%s: known is %s, want %s", name, known, tc.want)
+		}
+		if next := sessions[len(tc.replies)]; next.Txn == 1 && next.Stmt != 0 && next.Stmt != 3 {
+			t.Errorf("%s: the next statement of the batch is %d", name, next.Stmt)
+		}
+	}
+}
+
 // A write without a session is sent once, whatever the answer is.
 func TestWritesThatAreNotRetryable(t *testing.T) {
 	s := settings.Default80()

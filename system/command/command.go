@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
@@ -135,11 +136,16 @@ type Written struct {
 	Upserted    bool
 	// Image is the document before (or with New, after) a findAndModify; nil when there was none.
 	Image bson.Raw
-	// Retried is true when the statement had been executed before and this is its recorded result.
+	// Retried is true when the statement, or each of several, had been executed before and this is
+	// its recorded result.
 	Retried bool
 	// ConcernError is empty or says why the write concern is not satisfied though the write was
 	// applied.
 	ConcernError string
+	// Refused is, of an insert of several documents, why the one was refused that comes after the N
+	// that were inserted, and Why the sentence; those after it were not tried. Empty: none was.
+	Refused errcode.Code
+	Why     string
 	// Time is the operation time: of the log entry that the statement made, or of the newest entry
 	// that its result rests on when it made none in this attempt.
 	Time hlc.Timestamp

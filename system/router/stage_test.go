@@ -289,6 +289,9 @@ func (s *stage) write(req env.Message) func(env.Task) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if r.Refused != "" {
+			return fmt.Sprintf("n %d, and the next was refused: %s: %s", r.N, r.Refused, r.Why), nil
+		}
 		return fmt.Sprintf("n %d", r.N), nil
 	}
 }

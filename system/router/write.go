@@ -55,7 +55,8 @@ func (r *Router) findAndModify(
 }
 
 // insert sends the documents one by one, each as its own statement: when a failure comes between
-// two of them, it is exact which were executed.
+// two of them, it is exact which were executed. The first that is refused ends it. After any other
+// failure it is sent again as a whole: what was inserted is on record.
 func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 	sum := &command.Written{}
 	for i, doc := range req.Docs {
@@ -66,17 +67,27 @@ func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command
 			}
 		}
 		one, err := r.write(t, insertStatement(req, i, doc))
+		if len(req.Docs) > 1 && refusesDocument(err) {
+			sum.Refused, sum.Why = errcode.Of(err), errcode.Reason(err)
+			return sum, nil
+		}
 		if err != nil {
 			return nil, err
 		}
 		sum.N += one.N
-		sum.Retried = sum.Retried || one.Retried
+		sum.Retried = one.Retried && (i == 0 || sum.Retried)
 		sum.Time = max(sum.Time, one.Time)
 		if one.ConcernError != "" {
 			sum.ConcernError = one.ConcernError
 		}
 	}
 	return sum, nil
+}
+
+// refusesDocument says whether a failure is about the document that was to be inserted, and is no
+// other if it is sent again.
+func refusesDocument(err error) bool {
+	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound)
 }
 
 func insertStatement(req *command.Insert, i int, doc bson.Raw) writeStatement {
