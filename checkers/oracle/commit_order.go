@@ -134,9 +134,8 @@ func (r *order) noteChanged(e *trace.Event) {
 // judgeArrival judges a move of 4.2 when its commit is first written, unless that takes effect
 // unfenced, or the donor has elected another primary since the move began.
 func (r *order) judgeArrival(e *trace.Event, id string, p *primaryMove) {
-	again := p.written != 0 && p.written != e.Step // a late copy: it takes effect unfenced
-	if r.onRecord == nil || again || p.changed <= p.arrived || r.elections[p.from] > p.began ||
-		r.isUnfenced(id) {
+	if r.onRecord == nil || p.written != 0 || p.changed <= p.arrived ||
+		r.elections[p.from] > p.began || r.movesUnfenced(e, id, p) {
 		return
 	}
 	r.report(orderRule, verdict.Violation{

@@ -266,9 +266,7 @@ func (o *Oracle) lostUnawares(m *machine) bool {
 func (o *Oracle) noteUnfenced(e *trace.Event) {
 	id := e.Migration()
 	if p := o.primaries[id]; p != nil {
-		last := o.homes[e.NS]
-		late := last.move != "" && last.move != id && (p.written != 0 || last.shard != p.from)
-		if late || !o.holdsSection(p.from, id, 0) {
+		if o.movesUnfenced(e, id, p) {
 			o.noteDamage(e, e.Chunks[0].Min, e.Chunks[0].Max)
 		}
 		if p.written == 0 {
@@ -288,6 +286,14 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 	if m.aborted || !o.holdsSection(m.from, id, m.term) {
 		o.noteDamage(e, m.min, m.max)
 	}
+}
+
+// movesUnfenced reports whether the commit of a movePrimary that is written now takes effect behind
+// the back of the shard that has the database.
+func (o *Oracle) movesUnfenced(e *trace.Event, id string, p *primaryMove) bool {
+	last := o.homes[e.NS]
+	late := last.move != "" && last.move != id && (p.written != 0 || last.shard != p.from)
+	return late || !o.holdsSection(p.from, id, 0)
 }
 
 // unread reports whether a donor lets writes pass again behind which its commit takes effect: it

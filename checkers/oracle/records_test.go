@@ -127,6 +127,10 @@ func TestArrivals(t *testing.T) {
 		"a late copy of the commit": {
 			begun + note + commit + change + "database 1 4 movePrimary_p1 -..+=b@3|0\n", "",
 		},
+		"given up before a late copy": {
+			begun + note + "block a.0 p1\nrelease a.0 p1\n" + change +
+				strings.TrimPrefix(commit, "block a.0 p1\n"), "",
+		},
 		"noted again":        {begun + note + change + note + commit, ""},
 		"another collection": {begun + note + "user a.0 1 3 c 12\n" + commit, ""},
 		"under another primary": {

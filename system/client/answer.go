@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 )
@@ -58,13 +59,26 @@ func (d *uncertainty) note(err error) {
 	}
 }
 
-// result judges an attempt that was answered without error.
-func (d *uncertainty) result(w *command.Written, retries int) Answer {
+// leavesRecord reports whether a result of that write is on record: a statement that has changed
+// nothing is carried out again, also one that has found a document that is already as it asks for.
+func leavesRecord(op env.Message, w *command.Written) bool {
+	changes := w.Modified > 0 || w.Upserted
+	switch op := op.(type) {
+	case *command.Update:
+		return changes
+	case *command.FindAndModify:
+		return changes || op.Remove && w.N > 0
+	}
+	return w.N > 0
+}
+
+// result judges an attempt at op that was answered without error.
+func (d *uncertainty) result(op env.Message, w *command.Written, retries int) Answer {
 	a := Answer{Certainty: OK, Written: *w, Retries: retries}
 	switch {
 	case w.ConcernError != "":
 		a.Certainty, a.Err = Unknown, errcode.New(errcode.WriteConcernFailed, "%s", w.ConcernError)
-	case w.N == 0 && d.lost:
+	case !leavesRecord(op, w) && d.lost:
 		a.Certainty, a.Err = Unknown,
 			errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
 	}

@@ -7,13 +7,15 @@
 // Still, not every answer decides whether the write happened, and a harness that believes more than
 // a driver may would raise false alarms:
 //
-//   - A result with N above zero is the recorded result of the statement: the write happened (OK).
+//   - A result that changed something is the recorded result of the statement: the write happened
+//     (OK).
 //   - A refusal (a duplicate key, a bad value, a table that stayed stale) is certain (Failed) when
 //     every earlier attempt is known not to have executed. After an attempt that was answered by a
 //     primary that stepped down, the refusal may come from a node that has not learned of the first
 //     execution: Unknown.
-//   - A result of N zero leaves no record. It is certain (OK, without effect) unless an earlier
-//     attempt was lost in the network and may yet arrive and find another state: then Unknown.
+//   - A result that changed nothing leaves no record, be it that no document was found or that it
+//     was so already. It is certain (OK, without effect) unless an earlier attempt was lost in the
+//     network and may yet arrive and find another state: then Unknown.
 //   - Everything else (no answer, write concern not satisfied, an error that does not say whether
 //     it came before or after the execution) is Unknown when the retries are used up.
 //
@@ -222,7 +224,8 @@ func (c *Client) write(t env.Task, op env.Message) Answer {
 		c.repeatBatch(t, c.newRetries())
 	}
 	answer := c.send(t, op, true)
-	if answer.Certainty == OK && answer.Written.N > 0 && answer.Written.Refused == "" {
+	if answer.Certainty == OK && answer.Written.Refused == "" &&
+		leavesRecord(op, &answer.Written) {
 		c.batch.recorded = append(c.batch.recorded, op)
 	}
 	return answer
@@ -234,7 +237,7 @@ func (c *Client) send(t env.Task, op env.Message, again bool) Answer {
 	for {
 		written, err := rpc.Call[command.Written](t, c.ep, retries.router(), op, retries.timeout())
 		if err == nil {
-			answer := doubt.result(written, retries.done)
+			answer := doubt.result(op, written, retries.done)
 			answer.After, answer.Time = after, c.hear(written.Time)
 			return answer
 		}

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -16,6 +17,14 @@ type GetRoutingTable struct {
 	// all of them when the incarnation differs or Since is zero (protocol 3.4 step 4).
 	Since catalog.Version
 	After hlc.Timestamp
+	// Newest is true when only the primary may answer, with proof that nothing newer was acknowledged.
+	Newest bool
+}
+
+// OfPrimary is the question with Newest set.
+func (r GetRoutingTable) OfPrimary() env.Message {
+	r.Newest = true
+	return &r
 }
 
 // RoutingUpdate is a consistent piece of the catalog.

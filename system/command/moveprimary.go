@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
@@ -26,6 +27,14 @@ type ShardsvrMovePrimary struct {
 type GetDatabase struct {
 	Name  string
 	After hlc.Timestamp
+	// Newest is described with GetRoutingTable.
+	Newest bool
+}
+
+// OfPrimary is the question with Newest set.
+func (r GetDatabase) OfPrimary() env.Message {
+	r.Newest = true
+	return &r
 }
 
 // DatabaseReply answers GetDatabase.

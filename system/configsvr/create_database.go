@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,12 +14,29 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
+// internal are the databases that are the servers' own. A shard keeps records in config, under
+// names that a client's collection must not have: one document of another form there, and no
+// member of the shard could read its records any more.
+var internal = []string{"config", "local"}
+
+// reserved refuses a collection of clients in a database of the servers.
+func reserved(ns string) error {
+	if !slices.Contains(internal, catalog.DatabaseOf(ns)) || ns == Sessions {
+		return nil
+	}
+	return errcode.New(errcode.BadValue,
+		"%s belongs to the servers: clients have no collections there", ns)
+}
+
 // createDatabase is idempotent: a database that exists stays as it is.
 func (s *Server) createDatabase(
 	t env.Task, _ env.NodeID, req *command.CreateDatabase,
 ) (*command.DatabaseReply, error) {
 	if req.Name == "" || strings.ContainsAny(req.Name, ". /\\\"$\x00") {
 		return nil, errcode.New(errcode.BadValue, "%q is no name for a database", req.Name)
+	}
+	if err := reserved(req.Name); err != nil {
+		return nil, err
 	}
 	reply := &command.DatabaseReply{}
 	return reply, s.InTerm(t, "createDatabase "+req.Name, func(own env.Task) error {

@@ -61,7 +61,7 @@ func (s *Server) getDatabase(
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
-	if err := s.member.AwaitTS(t, req.After); err != nil {
+	if err := s.reaches(t, req.After, req.Newest); err != nil {
 		return nil, err
 	}
 	data, at := s.member.Store(), s.member.ReadAt(command.MajorityRead)

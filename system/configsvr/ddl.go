@@ -280,6 +280,9 @@ func (s *Server) prepareRename(op *ddlOperation) error {
 	if op.To == "" || op.To == op.NS || catalog.DatabaseOf(op.To) != catalog.DatabaseOf(op.NS) {
 		return errcode.New(errcode.BadValue, "collection %s cannot be renamed to %q", op.NS, op.To)
 	}
+	if err := reserved(op.To); err != nil {
+		return err
+	}
 	target, err := s.sharded(op.To)
 	switch {
 	case errcode.Is(err, errcode.NamespaceNotFound):
@@ -312,6 +315,9 @@ func (s *Server) prepareCreation(op *ddlOperation, exists *catalog.Table) (neede
 	}
 	if exists != nil {
 		return false, nil
+	}
+	if err := reserved(op.NS); err != nil {
+		return false, err
 	}
 	coll := NewCollection(op.NS, pattern, op.number())
 	op.Coll = toCollRecord(coll)

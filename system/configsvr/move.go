@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -37,6 +38,11 @@ func (s *Server) moveRange(
 func (s *Server) moveAsked(t env.Task, req *command.MoveRange) error {
 	if err := s.mayAsk(t, req); err != nil {
 		return err
+	}
+	rng := key.Range{Min: cmp.Or(req.Min, key.Min), Max: cmp.Or(req.Max, key.Max)}
+	if rng.Empty() { // no chunk would be in it, and the request would be done before it began
+		return errcode.New(errcode.BadValue, "the range %v of %s that is to move is empty",
+			rng, req.NS)
 	}
 	asked, err := s.ranged(req)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // getRoutingTable is served by every member: it waits until the member knows the state asked for to
@@ -16,7 +17,7 @@ func (s *Server) getRoutingTable(
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
-	if err := s.member.AwaitTS(t, req.After); err != nil {
+	if err := s.reaches(t, req.After, req.Newest); err != nil {
 		return nil, err
 	}
 	table, err := s.catalog.table(req.NS, s.member.ReadAt(command.MajorityRead))
@@ -31,4 +32,17 @@ func (s *Server) getRoutingTable(
 	update.Full = true
 	update.Chunks = slices.Collect(table.Chunks())
 	return update, nil
+}
+
+// reaches waits until what this member reads with majority read concern holds everything up to a
+// time, or, as the primary, everything that was acknowledged to anybody before.
+func (s *Server) reaches(t env.Task, after hlc.Timestamp, newest bool) error {
+	if !newest {
+		return s.member.AwaitTS(t, after)
+	}
+	lead, err := s.member.Lead()
+	if err != nil {
+		return err
+	}
+	return lead.AwaitMajority(t)
 }

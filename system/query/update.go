@@ -44,6 +44,9 @@ func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 func fixedBy(filter bson.Raw) (bson.Raw, error) {
 	doc, set := emptyDoc, pathSet{}
 	err := eachFixed(filter, func(path string, v bson.RawValue) error {
+		if err := checkLevels(path); err != nil {
+			return err
+		}
 		if other, free := set.add(path); !free {
 			return errcode.New(errcode.NotSingleValueField,
 				"the filter %v says twice what a new document has: at %s and at %s",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
@@ -16,12 +17,16 @@ import (
 // newest. Errors: errcode.PrimarySteppedDown and errcode.NotWritablePrimary without leadership,
 // errcode.ExceededTimeLimit, the task's own error.
 func (m *Member) Confirm(t env.Task) error {
+	return m.confirm(t, m.cfg.Settings.WriteConcernTimeout)
+}
+
+func (m *Member) confirm(t env.Task, timeout time.Duration) error {
 	if err := m.needLeader(); err != nil {
 		return err
 	}
 	at, term := m.Applied(), m.led
 	number := m.proofs.request(m)
-	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
+	return m.wait(t, timeout, func() (bool, error) {
 		if !m.leadsIn(term) {
 			return false, errcode.New(errcode.PrimarySteppedDown,
 				"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)

@@ -71,6 +71,21 @@ func (l Lead) AwaitMajority(t env.Task) error {
 	return l.m.Confirm(t)
 }
 
+// Prove is AwaitMajority on behalf of a write that rests on what it has read, for as long as its
+// write concern says: errcode.WriteConcernFailed when that time passes.
+func (l Lead) Prove(t env.Task, wc command.WriteConcern) error {
+	if wc.Timeout == 0 || l.Err() != nil {
+		return l.AwaitMajority(t)
+	}
+	err := l.m.confirm(t, wc.Timeout)
+	if errcode.Is(err, errcode.ExceededTimeLimit) && t.Err() == nil {
+		return errcode.New(errcode.WriteConcernFailed,
+			"%s has no proof after %s that it still is the primary of replica set %s",
+			l.m.cfg.Self, wc.Timeout, l.m.cfg.Name)
+	}
+	return err
+}
+
 // needLeader is errcode.NotWritablePrimary when the member does not lead. A leader that does not
 // accept writes yet is one.
 func (m *Member) needLeader() error {

@@ -127,7 +127,7 @@ func (r *Router) movePrimary(
 		return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
 	}
 	ask := &command.GetDatabase{Name: req.Database, After: r.ep.Clock().Now().Config}
-	now, err := rpc.CallAny[command.DatabaseReply](t, r.config, ask, r.settings.CommandTimeout)
+	now, err := rpc.CallSure[command.DatabaseReply](t, r.config, ask, r.settings.CommandTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (k *routingCache) load(t env.Task, table *Table, try int) (*Table, error) {
 	if table != nil {
 		req.Since = table.Version()
 	}
-	update, err := rpc.CallAny[command.RoutingUpdate](t, r.config, req, r.settings.CommandTimeout)
+	update, err := rpc.CallSure[command.RoutingUpdate](t, r.config, req, r.settings.CommandTimeout)
 	if err != nil {
 		return nil, err
 	}

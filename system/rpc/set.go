@@ -124,6 +124,22 @@ func CallAny[Resp any](
 	return nil, err
 }
 
+// Question is what any member may answer by what it knows, or the primary by what is newest.
+type Question interface{ OfPrimary() env.Message }
+
+// CallSure is CallAny, except that the primary has the last word when a member says that there is
+// nothing of that name: the member may have fallen behind, and what it has not heard of has no
+// version by which anybody else would notice.
+func CallSure[Resp any](
+	t env.Task, s *Set, req Question, timeout time.Duration,
+) (*Resp, error) {
+	resp, err := CallAny[Resp](t, s, req, timeout)
+	if !errcode.Is(err, errcode.NamespaceNotFound) {
+		return resp, err
+	}
+	return AskPrimary[Resp](t, s, req.OfPrimary(), timeout)
+}
+
 // Gone reports whether err says that the node asked does not answer or is not (any more) the
 // primary.
 func Gone(err error) bool {

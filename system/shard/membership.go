@@ -232,3 +232,10 @@ func (s *Server) userCollections() (all []string) {
 	}
 	return all
 }
+
+// isOwn reports whether a server keeps a namespace for itself; in the database admin clients may
+// have others.
+func isOwn(ns string) bool {
+	return strings.HasPrefix(ns, "config.") && ns != sessionsOfClients ||
+		strings.HasPrefix(ns, "admin.system.")
+}

@@ -159,7 +159,8 @@ func (s *Server) dataSize(
 }
 
 // splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1). The
-// balancer takes a chunk without such a place for jumbo, so no former primary answers.
+// balancer takes a chunk without such a place for jumbo, so no former primary answers, nor one that
+// does not know that it is one.
 func (s *Server) splitVector(
 	t env.Task, _ env.NodeID, req *command.SplitVector,
 ) (*command.SplitVectorReply, error) {
@@ -179,5 +180,8 @@ func (s *Server) splitVector(
 	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
-	return &command.SplitVectorReply{Points: points}, lead.Err()
+	if err := lead.Err(); err != nil {
+		return nil, err
+	}
+	return &command.SplitVectorReply{Points: points}, s.cfg.Member.Confirm(t)
 }

@@ -54,8 +54,14 @@ func (s *Server) findAndModify(
 // maxDocument is the most bytes that a document of a client may have, as clients are told.
 const maxDocument = 16 << 20
 
-// fits refuses a document that is too large.
+// fits refuses a document that is too large, or nested too deep: a client that has read it could
+// not send it back.
 func (w *writeCommand) fits(id string, doc bson.Raw) error {
+	if query.TooDeep(doc) {
+		return errcode.New(errcode.BSONObjectTooLarge,
+			"document %s of collection %s would be nested more than %d deep",
+			key.Key(id), w.ns, query.MaxLevels)
+	}
 	if len(doc) <= maxDocument {
 		return nil
 	}

@@ -98,10 +98,14 @@ func (s *Server) renameUnsharded(
 		return nil, errcode.New(errcode.BadValue, "collection %s cannot be renamed to %q",
 			req.NS, req.To)
 	}
-	if err := s.mayBecome(req, s.Collection(req.To).admit(t, req.Place, true)); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, false}
+	if err := s.mayBecome(req, s.Collection(req.To).admit(t, req.Place, true)); err != nil {
+		return (&writeCommand{writeRequest: r, server: s, lead: lead}).finish(t, err)
+	}
 	return s.alter(t, r, func(w *writeCommand) (docChange, error) {
 		if err := s.mayBecome(req, s.Collection(req.To).Check(req.Place, true)); err != nil {
 			return docChange{}, err
@@ -124,7 +128,7 @@ func (s *Server) renameUnsharded(
 }
 
 // mayBecome explains why a request for a name was not let in: what is sharded does not give way to
-// what is not.
+// what is not. That it is sharded still, only a primary knows that leads still.
 func (s *Server) mayBecome(req *command.RenameUnsharded, refused error) error {
 	if to := s.Collection(req.To); refused != nil && to.known != nil && !to.unsharded() {
 		return errcode.New(errcode.IllegalOperation,

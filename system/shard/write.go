@@ -55,10 +55,13 @@ type docChange struct {
 type decideFunc func(w *writeCommand, i int) (docChange, error)
 
 // execute runs a write command of n statements. The first failure ends it; what was done before
-// stays, and a retry finds it on record.
+// stays, and a retry finds it on record. What the server keeps for itself no client writes.
 func (s *Server) execute(
 	t env.Task, r writeRequest, n int, do decideFunc,
 ) (*command.Written, error) {
+	if isOwn(r.ns) {
+		return nil, errcode.New(errcode.BadValue, "%s is the server's own", r.ns)
+	}
 	lead, err := s.cfg.Member.Lead()
 	if err != nil {
 		return nil, err
@@ -241,9 +244,9 @@ func (w *writeCommand) count(one command.Written) {
 
 // refusals are errors that say what is there.
 var refusals = []errcode.Code{
-	errcode.BSONObjectTooLarge, errcode.BadValue, errcode.DuplicateKey, errcode.ImmutableField,
-	errcode.IndexNotFound, errcode.NamespaceExists, errcode.NamespaceNotFound,
-	errcode.ShardKeyNotFound,
+	errcode.BSONObjectTooLarge, errcode.BadValue, errcode.DuplicateKey, errcode.IllegalOperation,
+	errcode.ImmutableField, errcode.IndexNotFound, errcode.NamespaceExists,
+	errcode.NamespaceNotFound, errcode.NotSingleValueField, errcode.ShardKeyNotFound,
 }
 
 // finish waits for the write concern of everything the command has seen or done: also a retry, a
@@ -258,10 +261,10 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 		w.reply.Time = m.AppliedTS()
 	}
 	err := w.await(t)
-	if failed != nil && err == nil {
-		return nil, failed
+	if failed != nil {
+		return nil, certain(failed, err)
 	}
-	if failed != nil || err != nil && !errcode.Is(err, errcode.WriteConcernFailed) {
+	if err != nil && !errcode.Is(err, errcode.WriteConcernFailed) {
 		return nil, err
 	}
 	if err != nil {
@@ -273,11 +276,23 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 	return &w.reply, nil
 }
 
+// certain is the refusal, unless what it rests on may not last. A write concern that is not
+// satisfied in time is nothing that could be told beside it.
+func certain(refusal, doubt error) error {
+	switch {
+	case errcode.Is(doubt, errcode.WriteConcernFailed):
+		return errcode.New(errcode.ExceededTimeLimit, "%v: %v", refusal, doubt)
+	case doubt != nil:
+		return doubt
+	}
+	return refusal
+}
+
 // await also waits for proof of the leadership where nothing was written: a primary that was
 // deposed and does not know it yet would answer by what was true before others changed it.
 func (w *writeCommand) await(t env.Task) error {
 	if w.concern.Majority && !w.logged {
-		return w.lead.AwaitMajority(t)
+		return w.lead.Prove(t, w.concern)
 	}
 	return w.lead.Await(t, w.concern)
 }

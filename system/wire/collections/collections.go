@@ -8,6 +8,7 @@
 package collections
 
 import (
+	"cmp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -229,12 +230,15 @@ func whole(ns string, docs []bson.Raw) bson.D {
 }
 
 func (s service) rename(t env.Task, r *request.Request) (bson.D, error) {
-	from, err := r.Text(r.Name, "")
+	from, err := r.Namespace(r.Name)
 	if err != nil {
 		return nil, err
 	}
-	to, err := r.Text("to", "")
+	to, err := r.Namespace("to")
 	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(deployment.Changeable(from), deployment.Changeable(to)); err != nil {
 		return nil, err
 	}
 	drop := r.Bool("dropTarget", false)

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
@@ -44,6 +45,13 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		!errcode.Is(err, errcode.IllegalOperation) {
 		return nil, err
 	}
+	present, err := s.find(t, ns)
+	if errcode.Is(err, errcode.NamespaceNotFound) { // it was dropped meanwhile, or is not listed
+		present, err = &command.ListedCollection{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	for _, spec := range specs {
 		name, err := request.Text(spec, "name", "")
 		if err != nil {
@@ -56,6 +64,9 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		if name == "_id_" {
 			continue
 		}
+		if err := differs(present, name, keys); err != nil {
+			return nil, err
+		}
 		if err := s.createIndex(t, ns, name, spec); err != nil {
 			return nil, err
 		}
@@ -65,6 +76,21 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
 		bson.E{Key: "createdCollectionAutomatically", Value: false},
 	), nil
+}
+
+// differs refuses an index of the name of another one. It would not be made, or, of a sharded
+// collection, take the other's place.
+func differs(c *command.ListedCollection, name string, keys bson.Raw) error {
+	for _, i := range c.Indexes {
+		has := i.Doc.Lookup("key")
+		wants := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: keys}
+		if i.Name == name && query.Compare(has, wants) != 0 {
+			const indexKeySpecsConflict = 86
+			return &reply.Failure{Number: indexKeySpecsConflict, Message: "index " + name + " of " +
+				c.NS + " is on " + has.String() + ", not on " + keys.String() + ": drop it first"}
+		}
+	}
+	return nil
 }
 
 func (s service) createIndex(t env.Task, ns, name string, spec bson.Raw) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -14,6 +15,9 @@ import (
 func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
+		return nil, err
+	}
+	if err := deployment.Changeable(ns); err != nil {
 		return nil, err
 	}
 	f, err := s.parseFindAndModify(r, ns)

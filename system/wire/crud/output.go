@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -64,10 +65,11 @@ func target(db, stage string, v bson.RawValue) (ns string, err error) {
 		named = doc.Lookup("coll")
 	}
 	coll, ok := named.StringValueOK()
-	if !ok || coll == "" {
+	if !ok || !request.IsName(coll) {
 		return "", errcode.New(reply.FailedToParse, "%s names no collection: %v", stage, v)
 	}
-	return db + "." + coll, nil
+	ns = db + "." + coll
+	return ns, deployment.Changeable(ns)
 }
 
 // whenMatched is, for what a $merge can do with a document that is there, the operator that does

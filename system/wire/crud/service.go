@@ -106,6 +106,10 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 	if err := s.hasCome(max(find.After, find.At)); err != nil {
 		return nil, err
 	}
+	if find.At != 0 && find.Concern != command.Snapshot {
+		return nil, errcode.New(reply.InvalidOptions,
+			"atClusterTime is for read concern snapshot, not %s: the newest would be read", level)
+	}
 	if find.Concern == command.Snapshot && find.At == 0 {
 		find.At = s.d.Endpoint.Clock().Now().Cluster
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -29,6 +30,9 @@ type bulk struct {
 func (s *Service) newBulk(r *request.Request) (*bulk, error) {
 	ns, err := r.Collection()
 	if err != nil {
+		return nil, err
+	}
+	if err := deployment.Changeable(ns); err != nil {
 		return nil, err
 	}
 	b := &bulk{s: s, r: r, ns: ns, ordered: r.Bool("ordered", true)}

@@ -9,12 +9,14 @@ package deployment
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -76,10 +78,22 @@ func (d *Deployment) FarAhead() hlc.Timestamp {
 	return hlc.At(int64(d.Endpoint.Node().Now().Add(farAhead)) / int64(time.Millisecond))
 }
 
+// Changeable refuses a namespace in which servers keep what they know. What clients read of it is
+// the config server's; a write would get to a shard, which has records of its own under such names,
+// or change nothing and be acknowledged.
+func Changeable(ns string) error {
+	internal := catalog.DatabaseOf(ns) == "config" && ns != configsvr.Sessions
+	if !internal && !strings.HasPrefix(ns, "admin.system.") {
+		return nil
+	}
+	return errcode.New(errcode.BadValue,
+		"%s belongs to the servers: use their commands to change what it says", ns)
+}
+
 // Table reads the routing table of a collection.
 func (d *Deployment) Table(t env.Task, ns string) (*catalog.Table, error) {
 	req := &command.GetRoutingTable{NS: ns, After: d.Endpoint.Clock().Now().Config}
-	update, err := rpc.CallAny[command.RoutingUpdate](t, d.Config, req, d.Settings.CommandTimeout)
+	update, err := rpc.CallSure[command.RoutingUpdate](t, d.Config, req, d.Settings.CommandTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +103,7 @@ func (d *Deployment) Table(t env.Task, ns string) (*catalog.Table, error) {
 // Database reads a database and the names of its sharded collections.
 func (d *Deployment) Database(t env.Task, name string) (*command.DatabaseReply, error) {
 	req := &command.GetDatabase{Name: name, After: d.Endpoint.Clock().Now().Config}
-	return rpc.CallAny[command.DatabaseReply](t, d.Config, req, d.Settings.CommandTimeout)
+	return rpc.CallSure[command.DatabaseReply](t, d.Config, req, d.Settings.CommandTimeout)
 }
 
 // Collections lists the collections of a database, by namespace: those of the primary shard, and
@@ -177,6 +191,9 @@ func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollectio
 // Create makes sure that the database and the collection exist. Options are the client's; exclusive
 // refuses a collection that exists.
 func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive bool) error {
+	if err := Changeable(ns); err != nil {
+		return err
+	}
 	_, err := Ask[command.Written](t, d, &command.CreateUnsharded{
 		NS: ns, Options: options, Exclusive: exclusive, Concern: command.Majority,
 	})
@@ -185,6 +202,9 @@ func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive b
 
 // Drop removes a collection, sharded or not; false when there was none.
 func (d *Deployment) Drop(t env.Task, ns string) (bool, error) {
+	if err := Changeable(ns); err != nil {
+		return false, err
+	}
 	for tries := 1; ; tries++ {
 		req := &command.DropUnsharded{NS: ns, Concern: command.Majority}
 		dropped, err := Ask[command.Written](t, d, req)

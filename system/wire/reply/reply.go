@@ -64,13 +64,14 @@ var numbers = map[errcode.Code]int32{
 	InvalidPipelineOperator: 168, CursorKilled: 237,
 }
 
-// names are codes that only fail points return, besides those above.
+// names are codes that are returned by their numbers, besides those above, most by fail points.
 var names = map[int32]string{
 	7: "HostNotFound", 8: "UnknownError", 46: "LockBusy", 91: "ShutdownInProgress",
 	112: "WriteConflict", 136: "CappedPositionLost", 234: "RetryChangeStream",
 	9001: "SocketException", 10058: "LegacyNotPrimary", 11600: "InterruptedAtShutdown",
 	13435: "NotPrimaryNoSecondaryOk", 13436: "NotPrimaryOrSecondary", 63: "StaleShardVersion",
 	133: "FailedToSatisfyReadPreference", 391: "ReauthenticationRequired",
+	86: "IndexKeySpecsConflict",
 }
 
 func init() {

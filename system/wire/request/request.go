@@ -218,11 +218,29 @@ func Documents(doc bson.Raw, name string) ([]bson.Raw, error) {
 // Collection is the namespace that the command is about: its first argument is the collection.
 func (r *Request) Collection() (ns string, err error) {
 	name, ok := r.Value(r.Name).StringValueOK()
-	if !ok || name == "" || strings.HasPrefix(name, ".") || strings.ContainsRune(name, 0) {
+	if !ok || !IsName(name) {
 		return "", errcode.New(reply.InvalidNamespace, "%s takes the name of a collection, not %v",
 			r.Name, r.Value(r.Name))
 	}
 	return r.DB + "." + name, nil
+}
+
+// IsName reports whether a collection can be called so.
+func IsName(name string) bool {
+	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsRune(name, 0)
+}
+
+// Namespace is the argument of that name, "database.collection".
+func (r *Request) Namespace(name string) (string, error) {
+	ns, err := r.Text(name, "")
+	if err != nil {
+		return "", err
+	}
+	if db, coll, _ := strings.Cut(ns, "."); db == "" || !IsName(coll) {
+		return "", errcode.New(reply.InvalidNamespace,
+			"%s takes a namespace, \"database.collection\", not %q", r.Name, ns)
+	}
+	return ns, nil
 }
 
 func wrongType(name, want string, got bson.RawValue) error {

@@ -142,7 +142,9 @@ func (s service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, err
 		return nil, err
 	}
 	zone := &command.UpdateZoneKeyRange{NS: ns}
-	zone.Zone, _ = r.Value("zone").StringValueOK() // null removes the range from its zone
+	if zone.Zone, err = zoneOf(r); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"min", "max"} {
 		doc, err := r.Document(name)
 		if err != nil {
@@ -165,6 +167,17 @@ func (s service) updateZoneKeyRange(t env.Task, r *request.Request) (bson.D, err
 		return nil, err
 	}
 	return s.order(t, zone)
+}
+
+// zoneOf is the zone that a range is to be of. Only null takes the range out of its zone: a request
+// that names none, or in another way, is a mistake that would have its data move.
+func zoneOf(r *request.Request) (string, error) {
+	v := r.Value("zone")
+	name, ok := v.StringValueOK()
+	if v.Type == bson.TypeNull || ok && name != "" {
+		return name, nil
+	}
+	return "", errcode.New(errcode.BadValue, "zone must be the name of a zone or null, not %v", v)
 }
 
 // stepDown makes the primary of a replica set step down. A router is in no replica set, so the

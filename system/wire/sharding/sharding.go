@@ -53,17 +53,7 @@ func Commands(d *deployment.Deployment) map[string]request.Handler {
 func done(env.Task, *request.Request) (bson.D, error) { return reply.OK(), nil }
 
 // namespace is the first argument of a command about a collection, "database.collection".
-func namespace(r *request.Request) (string, error) {
-	ns, err := r.Text(r.Name, "")
-	if err != nil {
-		return "", err
-	}
-	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
-		return "", errcode.New(reply.InvalidNamespace,
-			"%s takes a namespace, \"database.collection\", not %q", r.Name, ns)
-	}
-	return ns, nil
-}
+func namespace(r *request.Request) (string, error) { return r.Namespace(r.Name) }
 
 func (s service) enableSharding(t env.Task, r *request.Request) (bson.D, error) {
 	name, err := r.Text(r.Name, "")
@@ -94,6 +84,10 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	if err != nil {
 		return nil, err
 	}
+	if !isPath(pattern.Field) {
+		return nil, errcode.New(errcode.BadValue,
+			"the shard key %v leads through a name that is empty or begins with $", spec)
+	}
 	chunks, err := r.Int("numInitialChunks", 0)
 	if err != nil {
 		return nil, err
@@ -110,6 +104,16 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 		NS: ns, Key: pattern, InitialChunks: int(chunks),
 	})
 	return reply.Result(bson.E{Key: "collectionsharded", Value: ns}), err
+}
+
+// isPath reports whether filters can ask for the field: the router finds documents by its value.
+func isPath(field string) bool {
+	for name := range strings.SplitSeq(field, ".") {
+		if name == "" || strings.HasPrefix(name, "$") {
+			return false
+		}
+	}
+	return true
 }
 
 // pattern is the shard key of a sharded collection.
