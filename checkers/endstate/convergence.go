@@ -181,9 +181,14 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 			Because: []string{"the catalog says " + a.ranges(want)},
 		})
 	} else if m.Major > major || m.Major < a.oldest(m, major) {
-		a.add(v, metadataDiffers, "",
-			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
-			fmt.Sprintf("the catalog has major version %d", major))
+		// Commits behind its back may have taken all of it, and given it back: a member that asks
+		// nobody, as nobody names a newer version, hears of neither.
+		v.Add(verdict.Violation{
+			Signature: metadataDiffers, NS: a.NS, Ranges: differing(got, nil),
+			Broke: fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major,
+				m.Shard),
+			Because: []string{fmt.Sprintf("the catalog has major version %d", major)},
+		})
 	}
 }
 

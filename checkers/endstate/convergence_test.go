@@ -209,6 +209,21 @@ func TestConvergence(t *testing.T) {
 	}
 }
 
+// A version that is older than the shard's ranges is about all of them.
+func TestRangesOfAnOlderVersion(t *testing.T) {
+	a := atRest()
+	a.Table[0].Major += 2
+	v := a.Check()
+	for _, x := range v.Violations {
+		if x.Signature == metadataDiffers && len(x.Ranges) == 0 {
+			t.Errorf("%s: about no range", x.Broke)
+		}
+	}
+	if v.Outcome != verdict.Fail {
+		t.Errorf("the outcome is %v", v.Outcome)
+	}
+}
+
 func unknown(m Member) Member {
 	m.Known, m.Owned, m.Major = false, nil, 0
 	return m
