@@ -14,6 +14,11 @@ var endingArg = wordArg("ending", "how that work is ended: crash, stepdown, cut 
 	"or error (the next step fails)",
 	"crash", "stepdown", "cut", "again", "error")
 
+// deposedArg belongs to endingArg: a node that is re-elected at once finds what it has left behind,
+// and nobody has done anything in between.
+var deposedArg = numberArg("deposed", "with the ending again: for how many milliseconds at least "+
+	"the node is deposed", 0, 5000, 0)
+
 // cutTime is how long a node is cut off from its replica set at most: longer than any election
 // takes. Every cutStep it is asked whether another leads.
 const cutTime, cutStep = 900 * time.Millisecond, 20 * time.Millisecond
@@ -33,7 +38,12 @@ func (c *Case) end(id env.NodeID) {
 			d.healOnceLed(id, heal, d.world.Now().Add(cutTime))
 		})
 	case "again":
-		d.soon(func() { d.electedAgain(id, id, d.world.Now().Add(againTime)) })
+		least := time.Duration(c.number(deposedArg.Name)) * time.Millisecond
+		d.soon(func() {
+			d.electedAgain(reelection{
+				id: id, from: id, least: least, ends: d.world.Now().Add(againTime + least),
+			})
+		})
 	case "error":
 		d.next = append(d.next, &interception{target: string(id), roles: migration,
 			take: func(h *Hit, a *Action) {
@@ -57,29 +67,42 @@ func (d *Driver) healOnceLed(id env.NodeID, heal func(), ends env.Time) {
 // tries, which is enough time to hear of an election and to get what the new leader has.
 const againTime, againStep = 1200 * time.Millisecond, 60 * time.Millisecond
 
+// reelection is how a node loses the lead and gets it back.
+type reelection struct {
+	id env.NodeID
+	// from is who led last, before anybody tried; since is from when on another node has led.
+	from  env.NodeID
+	since env.Time
+	// least is for how long others lead at least; ends is when nobody tries any more.
+	least time.Duration
+	ends  env.Time
+}
+
 // electedAgain has another member of its set take over from a node that leads, and then the node
 // from that one. It lives all the time: what its old term has left in its memory, such as a request
-// that it serves, is there in its new term. From is who led last, before anybody tried.
-func (d *Driver) electedAgain(id, from env.NodeID, ends env.Time) {
-	set := setOf(id)
+// that it serves, is there in its new term.
+func (d *Driver) electedAgain(r reelection) {
+	set, now := setOf(r.id), d.world.Now()
 	leads := d.roles.leader[set]
 	switch {
-	case d.ended || d.world.Now() >= ends || leads == id && from != id:
+	case d.ended || now >= r.ends || leads == r.id && r.from != r.id:
 		return
-	case leads == id:
+	case leads == r.id:
 		for _, other := range d.roles.members(set, d.nodes, len(d.nodes)) {
-			if other != id && d.world.Up(other) {
+			if other != r.id && d.world.Up(other) {
 				d.world.TakeOver(other)
 				break
 			}
 		}
 	default:
-		from = leads
-		if d.world.Up(id) {
-			d.world.TakeOver(id)
+		if r.from == r.id {
+			r.since = now
+		}
+		if r.from = leads; d.world.Up(r.id) && now >= r.since.Add(r.least) {
+			d.world.TakeOver(r.id)
 		}
 	}
-	d.world.At(d.world.Now().Add(againStep), func() { d.electedAgain(id, from, ends) })
+	d.world.At(now.Add(againStep), func() { d.electedAgain(r) })
 }
 
 func (d *Driver) soon(do func()) {

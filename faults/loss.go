@@ -90,7 +90,7 @@ var _ = declare(115, Kind{
 		"that sent it is ended, while that node does not know the outcome or is about to learn it",
 	Aim: AtLink,
 	Args: []Arg{
-		messagesArg, skipArg, endingArg,
+		messagesArg, skipArg, endingArg, deposedArg,
 		durationArg("after", "how long after the message its sender's work ends", "50ms"),
 	},
 	inject: func(c *Case) (repair func()) {

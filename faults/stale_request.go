@@ -13,7 +13,7 @@ var _ = declare(210, Kind{
 	About: "a control message is held back and its sender's work ended at once; the message " +
 		"arrives after the cluster has recovered from that",
 	Aim:  AtLink,
-	Args: []Arg{messagesArg, skipArg, endingArg},
+	Args: []Arg{messagesArg, skipArg, endingArg, deposedArg},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests, r.Hold, r.Limit = true, true, 1

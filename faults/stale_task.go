@@ -14,7 +14,7 @@ var _ = declare(220, Kind{
 	Aim: AtPoint,
 	Args: []Arg{
 		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),
-		endingArg,
+		endingArg, deposedArg,
 		taskArg, passesArg,
 	},
 	inject: func(c *Case) (repair func()) {

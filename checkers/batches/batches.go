@@ -20,6 +20,7 @@ const (
 	TooSoon     verdict.Signature = "batches-too-close"
 	Together    verdict.Signature = "two-deletions-at-once"
 	HandedTwice verdict.Signature = "document-handed-over-twice"
+	WentOn      verdict.Signature = "batch-before-concern"
 )
 
 // Limits are what operators have set.
@@ -29,8 +30,8 @@ type Limits struct {
 	Deleted, Inserted int
 	// Cloned and Changed are how many bytes an answer of a donor has; one element always fits.
 	Cloned, Changed int
-	// Pause is between two batches of a range deletion.
-	Pause time.Duration
+	// Pause is between two batches of a range deletion, Rest between two that a recipient clones.
+	Pause, Rest time.Duration
 }
 
 // Or are the limits that nothing exceeds which keeps to one of the two.
@@ -38,7 +39,7 @@ func (l Limits) Or(other Limits) Limits {
 	return Limits{
 		Deleted: most(l.Deleted, other.Deleted), Inserted: most(l.Inserted, other.Inserted),
 		Cloned: max(l.Cloned, other.Cloned), Changed: max(l.Changed, other.Changed),
-		Pause: min(l.Pause, other.Pause),
+		Pause: min(l.Pause, other.Pause), Rest: min(l.Rest, other.Rest),
 	}
 }
 
@@ -60,15 +61,22 @@ type Batches struct {
 	entries map[string]*entry            // the newest by node and for what
 	turns   map[string]*turn             // by node
 	handed  map[string]map[string]uint64 // by session: a document, and in which answer it was
+	copied  map[string]Written           // the newest that a recipient has copied, by node and task
+	lacks   func(Written) string
 }
 
 // New has everything judged by the limits.
 func New(l Limits) *Batches {
 	return &Batches{
 		Limits: l, entries: map[string]*entry{}, turns: map[string]*turn{},
-		handed: map[string]map[string]uint64{},
+		handed: map[string]map[string]uint64{}, copied: map[string]Written{},
+		lacks: func(Written) string { return "" },
 	}
 }
+
+// Lacking says how to learn that fewer members have what a recipient has written than it has to
+// wait for; "" when enough do.
+func (b *Batches) Lacking(of func(Written) string) { b.lacks = of }
 
 // Written is a document that a node has written in an entry of its own term, as a part of a task.
 type Written struct {
@@ -110,8 +118,52 @@ func (b *Batches) add(what string, w Written) (now *entry, before *Written) {
 
 // Inserted is a document that a recipient has cloned.
 func (b *Batches) Inserted(w Written) (broken []verdict.Violation) {
-	now, _ := b.add("insert", w)
-	return b.large(now, "inserted", b.Limits.Inserted)
+	now, before := b.add("insert", w)
+	broken = b.large(now, "inserted", b.Limits.Inserted)
+	b.Copied(w)
+	if before == nil {
+		return broken
+	}
+	broken = append(broken, b.wentOn(*before, "has cloned the next documents")...)
+	if rested := time.Duration(w.At - before.At); rested < b.Limits.Rest*2/3 {
+		broken = append(broken, verdict.Violation{
+			Signature: TooSoon,
+			Broke: fmt.Sprintf("%s cloned the next batch for %s only %v after the previous one",
+				w.Node, w.Task, rested),
+			Because: []string{fmt.Sprintf(
+				"migrateCloneInsertionBatchDelayMS was never below %v in this run", b.Limits.Rest)},
+			Events: []uint64{before.Step},
+		})
+	}
+	return broken
+}
+
+// Copied is a document that a recipient has written for a migration in whatever state.
+func (b *Batches) Copied(w Written) { b.copied[w.Node+" "+w.Task] = w }
+
+// Entered is called when a recipient says that it has everything.
+func (b *Batches) Entered(node, task string) (broken []verdict.Violation) {
+	last, known := b.copied[node+" "+task]
+	delete(b.copied, node+" "+task)
+	if !known {
+		return nil
+	}
+	return b.wentOn(last, "says that it has everything")
+}
+
+// wentOn says that a recipient has not waited until as many members have what it has written as it
+// was asked to.
+func (b *Batches) wentOn(last Written, did string) []verdict.Violation {
+	lacking := b.lacks(last)
+	if lacking == "" {
+		return nil
+	}
+	return []verdict.Violation{{
+		Signature: WentOn,
+		Broke:     fmt.Sprintf("%s %s for %s", last.Node, did, last.Task),
+		Because:   []string{lacking + ", by the write concern of the request to move the range"},
+		Events:    []uint64{last.Step},
+	}}
 }
 
 // large says that an entry has one document more than it may have.

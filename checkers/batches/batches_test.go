@@ -9,7 +9,8 @@ import (
 
 // TestOr: of two limits the one counts that allows more.
 func TestOr(t *testing.T) {
-	a := Limits{Deleted: 2, Inserted: 3, Cloned: 100, Changed: 60, Pause: 20 * time.Millisecond}
+	a := Limits{Deleted: 2, Inserted: 3, Cloned: 100, Changed: 60, Pause: 20 * time.Millisecond,
+		Rest: time.Millisecond}
 	b := Limits{Deleted: 0, Inserted: 1, Cloned: 400, Changed: 12, Pause: time.Millisecond}
 	want := Limits{Inserted: 3, Cloned: 400, Changed: 60, Pause: time.Millisecond}
 	if a.Or(b) != want || b.Or(a) != want {
@@ -27,7 +28,8 @@ type deletion struct {
 // TestDeleted: batches of a deletion are as small as operators have set, with pauses as long, and no
 // other deletion comes between.
 func TestDeleted(t *testing.T) {
-	limits := Limits{Deleted: 2, Pause: 20 * time.Millisecond}
+	limits := Limits{Deleted: 2, Pause: 20 * time.Millisecond,
+		Rest: time.Millisecond}
 	for name, c := range map[string]struct {
 		limits Limits
 		ended  uint64
@@ -109,6 +111,45 @@ func TestHanded(t *testing.T) {
 		}
 		if found != c.want {
 			t.Errorf("%s: %q, not %q", name, found, c.want)
+		}
+	}
+}
+
+// TestCloned: batches of a clone come with pauses as long as operators have set, each once as many
+// members as was asked for have the one before.
+func TestCloned(t *testing.T) {
+	const rest = 8 * time.Millisecond
+	for name, c := range map[string]struct {
+		second time.Duration // when the second batch comes
+		lacks  uint64        // the entry that too few members have
+		want   verdict.Signature
+	}{
+		"as set":             {second: rest},
+		"a fast clock":       {second: 6 * time.Millisecond},
+		"no pause":           {second: 5 * time.Millisecond, want: TooSoon},
+		"the first is alone": {second: rest, lacks: 1, want: WentOn},
+		"the last is alone":  {second: rest, lacks: 3, want: WentOn},
+	} {
+		b := New(Limits{Rest: rest})
+		b.Lacking(func(w Written) string {
+			if w.Index == c.lacks {
+				return "it is alone"
+			}
+			return ""
+		})
+		w := Written{Node: "n", Task: "m", Term: 1, Index: 1, At: int64(time.Second)}
+		all := b.Inserted(w)
+		w.Index, w.At = 2, w.At+int64(c.second)
+		all = append(all, b.Inserted(w)...)
+		w.Index = 3
+		b.Copied(w)
+		all = append(all, b.Entered("n", "m")...)
+		found := verdict.Signature("")
+		for _, v := range all {
+			found = v.Signature
+		}
+		if found != c.want {
+			t.Errorf("%s: found %q, want %q", name, found, c.want)
 		}
 	}
 }

@@ -46,6 +46,21 @@ func (s *Set) Refuses(e *trace.Event) bool {
 	return s.DurableHistory().Refuses(statementID(e), Doc{Hash: uint64(e.Txn())})
 }
 
+// OnRecord says why the newest leader must not execute a statement, by what its own log has before;
+// empty when it may. It is asked at every write, and copies nothing.
+func (s *Set) OnRecord(e *trace.Event) string {
+	known, txn := History(s.docs[statementsNS]), uint64(e.Txn())
+	switch newest := known.newest(statementID(e)); {
+	case known[statementID(e)].Hash == txn:
+		return "it has the statement on record"
+	case newest > txn:
+		return "it has transaction " + strconv.FormatUint(newest, 10) + " of the session on record"
+	case known[e.Session()+"\x00"+deadEnd].Hash == txn:
+		return "it has on record that the history of the transaction is incomplete"
+	}
+	return ""
+}
+
 // In are the statements that touched keys of the namespace in [lo, hi), or such keys under another
 // name of the same collection, of which of says whether a statement is one. Only those count of the
 // newest transaction of their sessions: those that their clients may still try again. Statements of

@@ -27,6 +27,14 @@ type awaited struct {
 	// when a shard could begin with one, by migration and shard.
 	delayed map[string]bool
 	ready   map[string]readyAt
+	// coming are the ranges that a shard has begun to receive.
+	coming map[string][]comingRange
+}
+
+// comingRange is a range that a shard has begun to receive, and the step at which it has.
+type comingRange struct {
+	min, max string
+	step     uint64
 }
 
 // toldDone is the step of an answer, and when the question arrived.
@@ -49,6 +57,8 @@ func (a *awaited) follow(o *Oracle, e *trace.Event) {
 	case e.Kind == trace.Answered && e.Asked() == "AwaitRangeDeletion" && e.Code() == "":
 		at := shardOfNode(e.Node) + " " + e.NS
 		a.told[at] = append(a.told[at], toldDone{e.Step, e.Arrived()})
+	case e.Kind == trace.RecipientAdvanced && e.RecipientState() == trace.RecipientReady:
+		a.coming[e.Shard] = append(a.coming[e.Shard], comingRange{e.Min, e.Max, e.Step})
 	case e.Kind != trace.RangeDeletion || e.Orphans() >= 0 || set.Leader != e.Node:
 	case e.DeletionState().Terminal():
 		delete(a.sweeps, e.Migration())
@@ -165,13 +175,14 @@ func (a *awaited) followReady(e *trace.Event) {
 }
 
 // judgeDelay judges the first document of a range that the range deleter of a donor deletes, unless
-// somebody waits for that. In 4.2 a range that is about to come back is deleted at once, too.
+// somebody waits for that. In 4.2 a range that is about to come back is deleted at once, too,
+// whatever becomes of that.
 func (o *Oracle) judgeDelay(e *trace.Event) {
 	m, at := o.moves[e.For()], e.For()+" "+e.Shard
 	ready := o.awaited.ready[at]
 	o.awaited.ready[at] = readyAt{} // the rest follows at once
 	if m == nil || m.from != e.Shard || ready.step == 0 || !o.awaited.delayed[m.request] ||
-		o.limits == nil || o.machine == nil || o.machine.Protocol() != migrationmodel.V80 {
+		o.limits == nil || o.machine == nil || o.hurries(m, ready.step) {
 		return
 	}
 	waited, least := time.Duration(e.At-ready.at), o.limits().Deletion
@@ -188,17 +199,29 @@ func (o *Oracle) judgeDelay(e *trace.Event) {
 	}
 }
 
+// hurries says whether a donor of 4.2 has begun to receive a part of the range since a step. The
+// collection may have another name by then.
+func (o *Oracle) hurries(m *move, since uint64) bool {
+	return o.machine.Protocol() != migrationmodel.V80 &&
+		slices.ContainsFunc(o.awaited.coming[m.from], func(c comingRange) bool {
+			return c.step > since && c.min < m.max && m.min < c.max
+		})
+}
+
 // batchRule is batches (protocol 6.2, 10.3, 16).
 var batchRule = verdict.Checker{
 	Name: "batches",
 	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, nor " +
-		"with shorter pauses. A member deletes one range after the other, and a clone has each " +
-		"document once.",
+		"with shorter pauses, nor goes on before as many members have a batch as was asked for. A " +
+		"member deletes one range after the other, and a clone has each document once.",
 	Signatures: verdict.Meanings{
-		batches.TooLarge:    "a batch is larger than operators have ever set",
-		batches.TooSoon:     "the range deleter paused for less than operators have ever set",
+		batches.TooLarge: "a batch is larger than operators have ever set",
+		batches.TooSoon: "the range deleter, or a recipient that clones, paused for less than " +
+			"operators have ever set",
 		batches.Together:    "a member deleted two ranges at the same time",
 		batches.HandedTwice: "a donor has handed over a document twice in one clone",
+		batches.WentOn: "a recipient went on although fewer members have what it has written than " +
+			"the request to move the range says",
 	},
 }
 
@@ -206,6 +229,14 @@ var _ = declare(121, batchRule, func(o *Oracle) hooks { return hooks{event: o.fo
 
 // Batches says how much is done in one go at most, and with which pauses at least.
 func (o *Oracle) Batches(l batches.Limits) { o.batches = batches.New(l) }
+
+// Concerns says how to learn that fewer members have an entry of a node than the request to move a
+// range says for which it was written; "" when enough do.
+func (o *Oracle) Concerns(lacking func(request, node string, term, index uint64) string) {
+	o.batches.Lacking(func(w batches.Written) string {
+		return lacking(o.move(w.Task).request, w.Node, w.Term, w.Index)
+	})
+}
 
 // followBatches looks at what primaries write in their own terms for migrations. The copies that a
 // movePrimary leaves behind are dropped as a whole.
@@ -216,13 +247,21 @@ func (o *Oracle) followBatches(e *trace.Event) {
 	switch {
 	case e.Kind == trace.RangeDeletion:
 		o.batches.Over(e.Node, e.Migration())
+	case e.Kind == trace.RecipientAdvanced:
+		if s := e.RecipientState(); o.world.Set(e.Shard).Leader == e.Node &&
+			(s == trace.RecipientEnteredCritSec || s == trace.RecipientDone) {
+			o.reportBatches(e.NS, o.batches.Entered(e.Node, e.Migration()))
+		}
 	case e.Kind != trace.Applied || !o.world.Set(e.Shard).Leads(e) || !o.copies(e):
 	case e.Actor == trace.RangeDeleter && e.Hash == 0 && e.Key != "":
 		o.reportBatches(e.NS, o.batches.Deleted(written(e), o.killed))
 	case e.Actor == trace.Recipient && e.Hash != 0:
-		r := o.process(e.Node).receiving
-		if r != nil && r.id == e.For() && r.state == trace.RecipientClone {
+		switch r := o.process(e.Node).receiving; {
+		case r == nil || r.id != e.For():
+		case r.state == trace.RecipientClone:
 			o.reportBatches(e.NS, o.batches.Inserted(written(e)))
+		default:
+			o.batches.Copied(written(e))
 		}
 	}
 }

@@ -28,6 +28,15 @@ func TestDeletionDelay(t *testing.T) {
 		"somebody waits": {script: ready + first, delay: time.Second, waits: true},
 		"of 4.2": {
 			script: ready + first, delay: time.Second, protocol: migrationmodel.V42,
+			signature: deletedSoon,
+		},
+		"of 4.2, while it comes back": {
+			script: ready + "receive a.0 m2 - c kReady\n" + first, delay: time.Second,
+			protocol: migrationmodel.V42,
+		},
+		"of 4.2, while another range comes": {
+			script: ready + "receive a.0 m2 m + kReady\n" + first, delay: time.Second,
+			protocol: migrationmodel.V42, signature: deletedSoon,
 		},
 		"the next document": {
 			script: ready + wait + first + "clean a.0 1 3 d m1\n", delay: 40 * time.Millisecond,

@@ -18,7 +18,8 @@ var durabilityRule = verdict.Checker{
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
 		"exactly the documents that the donor had, and knows every statement that the donor " +
 		"has executed on them, so that no retry is executed again. It is told of no statement " +
-		"that its donor may still lose.",
+		"that its donor may still lose. No primary executes for a client what it has on record, " +
+		"nor what comes before that in the session.",
 	Signatures: verdict.Meanings{
 		notMoved: "a majority of the recipient lacks a document at the commit",
 		movedStale: "a majority of the recipient has an older version of a document at the " +
@@ -30,14 +31,15 @@ var durabilityRule = verdict.Checker{
 			"commit",
 		rememberedYet: "only the recipient's primary, and no majority, knows an executed " +
 			"statement at the commit",
-		importedYet: "the recipient recorded a statement that no majority of the donor has",
+		executedAgain: "a primary executed for a client a statement that its own log excludes",
+		importedYet:   "the recipient recorded a statement that no majority of the donor has",
 		notDefined: "at the commit, the recipient's primary has the collection without options, an " +
 			"index or a former name that it has on the donor",
 	},
 }
 
 var _ = declare(50, durabilityRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeImported, commit: o.judgeDurability}
+	return hooks{event: o.judgeStatement, commit: o.judgeDurability}
 })
 
 // The signatures of durability violations.
@@ -49,6 +51,7 @@ const (
 	notRemembered verdict.Signature = "commit-without-statement"
 	rememberedYet verdict.Signature = "commit-before-statement-majority"
 	importedYet   verdict.Signature = "imported-before-majority"
+	executedAgain verdict.Signature = "executed-on-record"
 	notDefined    verdict.Signature = "commit-without-definition"
 )
 
@@ -141,13 +144,36 @@ func (o *Oracle) reportDifference(
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }
 
+// judgeStatement judges a statement that a primary has executed or been told of.
+func (o *Oracle) judgeStatement(e *trace.Event) {
+	if e.Kind != trace.Executed || e.Statement() < 0 || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	if e.Actor == trace.Session {
+		o.judgeImported(e)
+	} else {
+		o.judgeExecuted(e)
+	}
+}
+
+// judgeExecuted: a request may have looked for its statement long ago, in an earlier term of the
+// primary. Most second executions change nothing that a client could see.
+func (o *Oracle) judgeExecuted(e *trace.Event) {
+	why := o.world.Set(e.Shard).OnRecord(e)
+	if why == "" {
+		return
+	}
+	o.report(durabilityRule, verdict.Violation{
+		Signature: executedAgain, NS: e.NS, Key: o.show(e.Key),
+		Broke: fmt.Sprintf("%s executed statement %d of transaction %d of session %s", e.Node,
+			e.Statement(), e.Txn(), e.Session()),
+		Because: []string{why},
+	})
+}
+
 // judgeImported: if the donor loses the write, nobody has it, and a retry would be told that it was
 // executed (protocol 7).
 func (o *Oracle) judgeImported(e *trace.Event) {
-	if e.Kind != trace.Executed || e.Actor != trace.Session || e.Statement() < 0 ||
-		!o.world.Set(e.Shard).Leads(e) {
-		return
-	}
 	m := o.moves[e.Migration()]
 	if m == nil || m.from == "" || m.committed != 0 || m.ended != 0 ||
 		o.world.Set(m.from).Refuses(e) {

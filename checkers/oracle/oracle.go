@@ -205,7 +205,7 @@ func New(key func(string) string) *Oracle {
 		changes:      changelog.New(),
 		awaited: awaited{
 			map[string]sweep{}, map[string][]toldDone{}, map[string]bool{}, map[string]int{},
-			map[string]bool{}, map[string]readyAt{},
+			map[string]bool{}, map[string]readyAt{}, map[string][]comingRange{},
 		},
 		verdicts: map[string]*verdict.Verdict{},
 		show:     key,

@@ -232,3 +232,28 @@ func TestDefinitions(t *testing.T) {
 		})
 	}
 }
+
+// A primary executes for a client nothing that its own log excludes, whoever has put it there.
+func TestOnRecord(t *testing.T) {
+	const once, again = opening + "execute a.0 1 2 c s 5 0\n", "execute a.0 1 3 c s 5 0"
+	for name, c := range map[string]struct {
+		script    string
+		signature verdict.Signature
+	}{
+		"once":                   {once, ""},
+		"twice":                  {once + again, executedAgain},
+		"another statement":      {once + "execute a.0 1 3 d s 5 1", ""},
+		"another session":        {once + "execute a.0 1 3 c t 5 0", ""},
+		"the next transaction":   {once + "execute a.0 1 3 c s 6 0", ""},
+		"an earlier transaction": {once + "execute a.0 1 3 c s 4 0", executedAgain},
+		"told of it":             {opening + "import a.0 1 2 c s 5 0\n" + again, executedAgain},
+		"told of a dead end":     {opening + "import a.0 1 2 - s 5 -1\n" + again, executedAgain},
+		"told of an earlier end": {opening + "import a.0 1 2 - s 4 -1\n" + again, ""},
+		"rolled back":            {once + "elected a.1 2 1 1:1\nexecute a.1 2 2 c s 5 0", ""},
+		"kept by a successor":    {once + "elected a.1 2 2 1:2\nexecute a.1 2 3 c s 5 0", executedAgain},
+		"a deposed primary":      {once + "elected a.1 2 2 1:2\n" + again, ""},
+		"recorded once more":     {once + "import a.0 1 3 c s 5 0", ""},
+	} {
+		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
+	}
+}

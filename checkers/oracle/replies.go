@@ -80,6 +80,20 @@ func (o *Oracle) AnsweredRead(node, ns string, wrong []string) {
 	}, o.step)
 }
 
+// AnsweredSum reports what is wrong with the answer of a router to a write, by what shards have
+// answered to its statements, as clauses; none when it is the sum of these.
+func (o *Oracle) AnsweredSum(router, request, ns string, wrong []string) {
+	if len(wrong) == 0 {
+		return
+	}
+	o.report(repliesRule, verdict.Violation{
+		Signature: wrongReply, NS: ns,
+		Broke: fmt.Sprintf("the answer of %s to %s on %s is not what shards have answered",
+			router, request, ns),
+		Because: wrong,
+	}, o.step)
+}
+
 // Delivered reports what is wrong with a change that a stream delivered, as clauses; none when it
 // may be so.
 func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
@@ -198,8 +212,8 @@ func (o *Oracle) AnsweredUnproven(node, about, ns string, term uint64) {
 	o.report(lastingRule, verdict.Violation{
 		Signature: answeredUnproven, NS: ns,
 		Broke: fmt.Sprintf("%s answers %s as the primary of term %d", node, about, term),
-		Because: []string{"since the request arrived, no majority of its set has answered it in that " +
-			"term"},
+		Because: []string{"since the request arrived, no majority of its set has answered it in a " +
+			"term of its own"},
 	}, o.step)
 }
 

@@ -131,13 +131,13 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	failPrimaries(d.Fork(0x8a), s, p)
 	loseCommits(d.Fork(0xc2), s, p)
 	leaveBehind(d.Fork(0x8b), s, p)
-	repeatToSuccessors(d.Fork(0x8c), s, p)
+	meetSuccessors(d, s, p)
 	keepSilent(d.Fork(0x91), s, p)
 	holdTasks(d.Fork(0xba), s, p)
 	keepLocks(d.Fork(0xb0), s, p)
 	slowCommits(d.Fork(0xb1), s, p)
 	handOverOnly(d.Fork(0xb2), s, p)
-	crashRouters(d.Fork(0x93), s, p)
+	endWork(d, s, p)
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.

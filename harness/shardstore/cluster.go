@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
 	"github.com/shardproof/shardproof/harness/shardstore/scans"
+	"github.com/shardproof/shardproof/harness/shardstore/sums"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/commandkind"
@@ -64,6 +65,7 @@ type cluster struct {
 	// primaries are those that routers go by.
 	primaries preference.Primaries
 	doubts    doubts.Routers
+	sums      sums.Routers
 	timed     *timed.Cluster
 	signals   *signals.Judge
 	// scans are the queries that shards have begun to answer.
@@ -144,6 +146,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	c.oracle.Batches(c.batches())
+	c.oracle.Concerns(c.lacksConcern)
 	var err error
 	c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...)
 	if err != nil {
@@ -202,6 +205,7 @@ func (c *cluster) batches() batches.Limits {
 		return batches.Limits{
 			Deleted: s.RangeDeleterBatch, Inserted: s.CloneBatchDocs,
 			Cloned: s.CloneBatchBytes, Changed: s.ModsBatchBytes, Pause: s.RangeDeleterDelay,
+			Rest: s.CloneBatchDelay,
 		}
 	}
 	all := c.valuesOfSettings()

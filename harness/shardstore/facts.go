@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
 )
 
 // factOf is what is so in the catalog when a request was carried out; nil when that is nothing
@@ -272,4 +273,15 @@ func shardGround(name string, code errcode.Code) *grounds.Ground {
 		return grounds.NoShard(name)
 	}
 	return nil
+}
+
+// lacksConcern says that an entry of a recipient is on fewer disks than the request to move a range
+// says for which it was written; "" when it is on enough. It goes by what the donor was asked for,
+// whatever the recipient was told.
+func (c *cluster) lacksConcern(request, node string, term, index uint64) string {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return ""
+	}
+	return c.disks.Copied(request, oplog.Time{Term: term, Index: index}, c.Members(m.Name()))
 }

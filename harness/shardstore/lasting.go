@@ -62,6 +62,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 	switch req := asked.Body.(type) {
 	case *command.ShardsvrMoveRange:
 		c.oracle.PassesOn(req.MigrationOf)
+		c.disks.Wanted(req.MigrationOf, req.Throttle)
 	case *command.RecvChunkStart:
 		if req.Throttle.W > 1 {
 			c.oracle.Throttled(req.Migration)
@@ -349,17 +350,9 @@ func (c *cluster) logsOf(id env.NodeID, committed uint64) string {
 		strings.Join(logs, ", on "), id, committed)
 }
 
-// refusal is the error of an answer, nil when it is none.
-func refusal(err error, said *rpc.Envelope) error {
-	if err == nil && said != nil && said.Err != nil {
-		return said.Err
-	}
-	return err
-}
-
 // callEnded notes what the end of a call tells the caller; err is why there is no answer, or the
 // error in it.
-func (c *cluster) callEnded(x *env.Exchange, asked env.Message, err error) {
+func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
 	if commit, asks := asked.(*command.CommitChunkMigration); asks {
 		c.oracle.CommitReturned(commit.Migration)
 	}
@@ -370,14 +363,22 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, err error) {
 		c.primaries.Failed(of, x.To)
 	case routes && isConfig(x.To):
 		c.learned[lesson{x.From, subject(asked)}] = c.world.Now()
+	case routes && said != nil:
+		c.sums.Ended(x, said.Body)
 	}
 }
 
-// doubted has the oracle judge the answer of a router that may not rule out an execution.
-func (c *cluster) doubted(x *env.Exchange, asked env.Message, err error) {
+// doubted has the oracle judge the answer of a router by what its calls have brought: it may not
+// rule out an execution, and says of several statements what shards have said of each.
+func (c *cluster) doubted(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
 	if !isRouter(x.To) {
 		return
 	}
+	var answer env.Message
+	if said != nil && err == nil {
+		answer = said.Body
+	}
+	c.oracle.AnsweredSum(string(x.To), nameOf(asked), subject(asked), c.sums.Answered(x, answer))
 	if a, wrong := c.doubts.Answered(x, err); wrong {
 		c.oracle.RefusedInDoubt(string(x.To), nameOf(asked), subject(asked),
 			string(errcode.Of(err)), string(a.To), string(a.Code))

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -278,6 +279,20 @@ var writtenLies = map[string][]lie{
 		wrongly("retried is flipped", isAnyWrite, true,
 			func(_ env.Message, w *command.Written) { w.Retried = !w.Retried }),
 	},
+	"Refused": {{
+		about: "the last of several documents was inserted",
+		needs: func(op *scenario.Op) bool { return op.Together },
+		tell: func(asked, said env.Message) any {
+			insert, one := asked.(*command.Insert)
+			w, ok := said.(*command.Written)
+			if !one || !ok || len(insert.Docs) < 2 || w.N < len(insert.Docs) {
+				return nil
+			}
+			other := *w
+			other.N, other.Refused, other.Why = w.N-1, errcode.DuplicateKey, "there is one"
+			return &other
+		},
+	}},
 	"ConcernError": {
 		wrongly("a majority is denied", isAnyWrite, true,
 			func(_ env.Message, w *command.Written) { w.ConcernError = "only one member has it" }),

@@ -44,10 +44,10 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	}
 	err := refusal(x.Err, said)
 	if !x.Served {
-		c.callEnded(x, asked.Body, err)
+		c.callEnded(x, asked.Body, said, err)
 		return
 	}
-	c.doubted(x, asked.Body, err)
+	c.doubted(x, asked.Body, said, err)
 	if err != nil || said == nil {
 		c.refusedWrite(x, asked.Body, err)
 		if err != nil {

@@ -93,6 +93,14 @@ func failure(err error, said *rpc.Envelope) errcode.Code {
 	return ""
 }
 
+// refusal is the error of an answer, nil when it is none.
+func refusal(err error, said *rpc.Envelope) error {
+	if err == nil && said != nil && said.Err != nil {
+		return said.Err
+	}
+	return err
+}
+
 func nameOf(body env.Message) string { return reflect.TypeOf(body).Elem().Name() }
 
 // subject is the collection that a command is about, if any.

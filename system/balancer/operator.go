@@ -62,14 +62,26 @@ func (b *Balancer) close(t env.Task) error {
 	if err := b.server.Locked(t, func() error { return b.shut(t) }); err != nil {
 		return err
 	}
-	if err := b.server.Majority(t); err != nil {
+	if err := b.awaitClosed(t); err != nil {
 		return err
-	}
-	if !b.document().Closed {
-		return startedMeanwhile()
 	}
 	b.emit(trace.BalancerStoppedEvent{}.Event())
 	return nil
+}
+
+// awaitClosed waits until a majority knows that the door is closed. Another operator may have
+// opened it meanwhile, and a later stop have closed it again, of which a majority need not know
+// yet.
+func (b *Balancer) awaitClosed(t env.Task) error {
+	for now := b.now; ; {
+		stored := now.stored
+		if !b.document().Closed {
+			return startedMeanwhile()
+		}
+		if err := b.server.Majority(t); err != nil || now.stored == stored {
+			return err
+		}
+	}
 }
 
 func (b *Balancer) shut(t env.Task) error {
@@ -92,6 +104,7 @@ func (b *Balancer) store(t env.Task, doc settingsDoc) error {
 	if err != nil {
 		return err
 	}
+	b.now.stored++
 	return b.server.Write(t, op)
 }
 

@@ -18,6 +18,7 @@ type term struct {
 	recovered bool // what earlier terms have asked for has ended
 	inRound   bool
 	rounds    int64 // that have ended
+	stored    int   // how often the settings of the balancer were written
 	singles   int64 // chunks that shards have asked for to be moved
 	scheduler scheduler
 	woken     bool               // a setting was written since the balancer went to sleep

@@ -26,6 +26,8 @@ type Disks struct {
 	read      func(id env.NodeID, file string, from int) (b []byte, replaced int)
 	durable   map[env.NodeID]*replset.Durable
 	announced map[string]uint64 // by replica set
+	// wanted are the write concerns of requests to move a range, by the name of the request.
+	wanted map[string]command.WriteConcern
 }
 
 // New has the disks read that way: what of a file is durable, from an offset on, and how often the
@@ -33,7 +35,21 @@ type Disks struct {
 func New(read func(id env.NodeID, file string, from int) (b []byte, replaced int)) *Disks {
 	return &Disks{
 		read: read, durable: map[env.NodeID]*replset.Durable{}, announced: map[string]uint64{},
+		wanted: map[string]command.WriteConcern{},
 	}
+}
+
+// Wanted notes which write concern a donor is asked for, for each batch on the recipient.
+func (d *Disks) Wanted(request string, concern command.WriteConcern) { d.wanted[request] = concern }
+
+// Copied says what Written does of an entry that a recipient has written for a request. A concern
+// of one member asks for no disk.
+func (d *Disks) Copied(request string, at oplog.Time, set []env.NodeID) string {
+	wants := d.wanted[request]
+	if !wants.Majority && wants.W <= 1 {
+		return ""
+	}
+	return d.Written(at, wants, set)
 }
 
 // Acknowledged says what a member acknowledges by a message although its disk does not keep it; ""

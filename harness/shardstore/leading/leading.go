@@ -13,6 +13,7 @@
 package leading
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shardproof/shardproof/system/command"
@@ -27,9 +28,10 @@ type Record struct {
 	asked map[work]env.Time
 }
 
+// backer is a member in a term, and the number in its set of the one that led.
 type backer struct {
-	member env.NodeID
-	term   uint64
+	member       env.NodeID
+	term, leader uint64
 }
 
 // work is a commit of what a recipient has received, or a move of a database, of one member. A
@@ -58,7 +60,7 @@ func New() *Record {
 // Sent notes a message of a member.
 func (r *Record) Sent(member env.NodeID, m *replset.Raft, now env.Time) {
 	if m.AnswersLeader() {
-		r.backed[backer{member, m.Term}] = now
+		r.backed[backer{member, m.Term, m.To}] = now
 	}
 }
 
@@ -69,19 +71,34 @@ func (r *Record) Arrived(x *env.Exchange, asked env.Message, now env.Time) {
 	}
 }
 
-// Lacks reports whether fewer members than make a majority with the leader have answered it, in
-// that term, since the request arrived; of one that joins work, since the first for that.
+// Lacks reports whether fewer members than make a majority with the leader have answered it since
+// the request arrived; of one that joins work, since the first for that. It may have had its proof
+// in an earlier term than this one, and have been deposed and elected again since: the answer is of
+// the time of the proof.
 func (r *Record) Lacks(x *env.Exchange, asked env.Message, term uint64, set []env.NodeID) bool {
-	since, backed := x.Began, 1
+	since := x.Began
 	if w := workOf(x.To, asked); w.what != "" {
 		since = r.asked[w]
 	}
+	for ; term > 0; term-- {
+		if r.backs(x.To, term, since, set) {
+			return false
+		}
+	}
+	return true
+}
+
+// backs reports whether a majority of the set, the leader among it, has answered it in a term since
+// a time.
+func (r *Record) backs(leader env.NodeID, term uint64, since env.Time, set []env.NodeID) bool {
+	backed, number := 1, uint64(slices.Index(set, leader)+1)
 	for _, id := range set {
-		if at, answered := r.backed[backer{id, term}]; id != x.To && answered && at > since {
+		at, answered := r.backed[backer{id, term, number}]
+		if id != leader && answered && at > since {
 			backed++
 		}
 	}
-	return backed <= len(set)/2
+	return backed > len(set)/2
 }
 
 // ByUsers reports whether a user's request is answered by those only who have proved that they led

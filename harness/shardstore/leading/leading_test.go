@@ -21,25 +21,28 @@ func TestLacks(t *testing.T) {
 		kind pb.MessageType
 		term uint64
 		at   env.Time
+		to   uint64
 	}
 	for name, c := range map[string]struct {
 		sent  []sent
 		lacks bool
 	}{
 		"nobody":           {nil, true},
-		"one other":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 11}}, false},
-		"an entry":         {[]sent{{"a.2", pb.MsgAppResp, 3, 11}}, false},
-		"before it":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 9}}, true},
-		"at its arrival":   {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 10}}, true},
-		"a later term":     {[]sent{{"a.1", pb.MsgHeartbeatResp, 4, 11}}, true},
-		"no answer":        {[]sent{{"a.1", pb.MsgVote, 3, 11}}, true},
-		"the leader alone": {[]sent{{"a.0", pb.MsgAppResp, 3, 11}}, true},
+		"one other":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 11, 1}}, false},
+		"an entry":         {[]sent{{"a.2", pb.MsgAppResp, 3, 11, 1}}, false},
+		"before it":        {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 9, 1}}, true},
+		"at its arrival":   {[]sent{{"a.1", pb.MsgHeartbeatResp, 3, 10, 1}}, true},
+		"a later term":     {[]sent{{"a.1", pb.MsgHeartbeatResp, 4, 11, 1}}, true},
+		"an earlier term":  {[]sent{{"a.1", pb.MsgHeartbeatResp, 1, 11, 1}}, false},
+		"another led then": {[]sent{{"a.1", pb.MsgHeartbeatResp, 1, 11, 3}}, true},
+		"no answer":        {[]sent{{"a.1", pb.MsgVote, 3, 11, 1}}, true},
+		"the leader alone": {[]sent{{"a.0", pb.MsgAppResp, 3, 11, 1}}, true},
 		"a term that is over since": {[]sent{
-			{"a.1", pb.MsgAppResp, 3, 11}, {"a.1", pb.MsgAppResp, 4, 12}}, false},
+			{"a.1", pb.MsgAppResp, 3, 11, 1}, {"a.1", pb.MsgAppResp, 4, 12, 1}}, false},
 	} {
 		r := leading.New()
 		for _, s := range c.sent {
-			r.Sent(s.by, &replset.Raft{Type: s.kind, Term: s.term}, s.at)
+			r.Sent(s.by, &replset.Raft{Type: s.kind, Term: s.term, To: s.to}, s.at)
 		}
 		x := &env.Exchange{To: "a.0", Began: 10}
 		if got := r.Lacks(x, &command.Find{}, 3, set); got != c.lacks {
@@ -66,7 +69,7 @@ func TestLacksForWork(t *testing.T) {
 		if !r.Lacks(first, c.asked, 3, set) {
 			t.Errorf("%T: nobody has answered yet", c.asked)
 		}
-		r.Sent("a.1", &replset.Raft{Type: pb.MsgAppResp, Term: 3}, 7)
+		r.Sent("a.1", &replset.Raft{Type: pb.MsgAppResp, Term: 3, To: 1}, 7)
 		r.Arrived(again, c.asked, 10)
 		if r.Lacks(again, c.asked, 3, set) {
 			t.Errorf("%T: the repetition is answered by the proof for the first", c.asked)

@@ -30,8 +30,14 @@ var Fields = map[string]Judge{
 	"command.Written.Retried": {"probes",
 		"an acknowledged statement that is sent again was executed before"},
 	"command.Written.ConcernError": {"unique-writes",
-		"without it the write stays; with it on every write no key can be written: convergence"},
-	"command.Written.Time": {"replies", "as client.Answer.Time"},
+		"without it the write stays; with it on every write no key can be written: convergence; a " +
+			"router has it if a shard has: replies"},
+	"command.Written.Time": {"replies",
+		"as client.Answer.Time; that of a router is the latest that shards have answered it"},
+
+	"command.Written.Refused": {"unique-writes",
+		"what it refuses is never seen, and what was inserted before it is"},
+	"command.Written.Why": {"", "a sentence for people"},
 
 	"command.Batch.Cursor": {"unique-writes",
 		"a scan that ends too early lacks documents; one without end is refused: convergence"},
