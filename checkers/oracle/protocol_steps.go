@@ -68,6 +68,8 @@ type machine struct {
 	// another migration has given the range away since. over: its donor has ended, which one that
 	// is killed after that says once more.
 	lost, placed, movedOn, over bool
+	// alone are members that went on with a deletion when another one led already.
+	alone []string
 }
 
 func (m *machine) holds(key string) bool { return m.min <= key && key < m.max }
@@ -233,9 +235,12 @@ func (r *protocolSteps) forgetViews(node string) {
 	})
 }
 
-// deposed: what a past primary sends may still count, what it writes may not.
+// deposed: what a past primary sends may still count, what it writes may not, unless it leads again
+// with that in its log.
 func (m *machine) deposed(e *trace.Event) {
 	switch {
+	case e.Kind == trace.RangeDeletion:
+		m.alone = append(m.alone, e.Node)
 	case e.Kind == trace.DonorAdvanced && !e.DonorState().Terminal() &&
 		e.DonorState() != trace.DonorCreated:
 		m.past(migrationmodel.PastDonorAdvances)
@@ -318,6 +323,7 @@ func (r *protocolSteps) failOver(e *trace.Event) {
 		return
 	}
 	for _, m := range r.order {
+		m.lost = m.lost || slices.Contains(m.alone, e.Node)
 		switch e.Shard {
 		case m.from:
 			r.step(m, migrationmodel.DonorFailsOver)

@@ -111,6 +111,13 @@ func TestProtocolSteps(t *testing.T) {
 				"elected a.1 2 1 1:1\ntable 1 2 bump -..m=a@2|0\nmajority config.0 1 2\n" +
 				"receive b.0 m1 - m kReady\ndecide a.1 m1 aborted\ntask a.1 m1 - m dropped 0\n", "",
 		},
+		"a deletion ends that never began": {
+			followed + "task a.0 m1 - m done 1\n", "deletion begun",
+		},
+		"a deletion ends that began when its member had been deposed": {
+			followed + "elected a.1 2 1 1:1\ntask a.0 m1 - m processing 1\n" +
+				"elected a.0 3 1 1:1\ntask a.0 m1 - m done 1\n", "",
+		},
 		"the range moves on": {
 			followed + "table 1 3 move_m2 -..m=c@3|0<b\nmajority config.0 1 3\nknows b.0\n" +
 				"user b.0 1 2 c 14\n", "",
