@@ -233,7 +233,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A primary executes for a client nothing that its own log excludes, whoever has put it there.
+// A primary executes for a client nothing that its own log excludes, whichever member wrote that.
 func TestOnRecord(t *testing.T) {
 	const once, again = opening + "execute a.0 1 2 c s 5 0\n", "execute a.0 1 3 c s 5 0"
 	for name, c := range map[string]struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -44,7 +45,7 @@ func (o operatorConnection) awaitBalance(t env.Task) {
 
 // sessionsEpoch is the epoch of the sessions' collection, "" while there is none.
 func (o operatorConnection) sessionsEpoch() string {
-	table, err := o.Catalog(configsvr.Sessions)
+	table, err := o.Catalog(catalog.Sessions)
 	if err != nil {
 		return ""
 	}
@@ -54,7 +55,7 @@ func (o operatorConnection) sessionsEpoch() string {
 // sessionsCut judges, as balanced does, whether the sessions' collection has as many chunks as it
 // is to have, if it was there before the rounds began that have been waited for.
 func (o operatorConnection) sessionsCut(epoch string, last bool) bool {
-	table, err := o.Catalog(configsvr.Sessions)
+	table, err := o.Catalog(catalog.Sessions)
 	if err != nil || epoch == "" {
 		return true
 	}

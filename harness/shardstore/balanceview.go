@@ -71,7 +71,7 @@ func (c *cluster) readRound(data *store.Store, chunkBytes int64) *balance.Round 
 	slices.SortFunc(r.Shards, func(a, b balance.Shard) int { return cmp.Compare(a.Name, b.Name) })
 	data.Scan(configsvr.Collections, store.Latest, func(_ string, doc bson.Raw) bool {
 		if coll := readCollection(c.Tables(), data, doc, chunkBytes); coll != nil {
-			if coll.NS == configsvr.Sessions && len(coll.Chunks) < c.settings.SessionChunks {
+			if coll.NS == catalog.Sessions && len(coll.Chunks) < c.settings.SessionChunks {
 				coll.Bounds = sessionBounds(c.settings.SessionChunks)
 			}
 			coll.Defragment = coll.Defragment && p.MergesByItself()

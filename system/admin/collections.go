@@ -4,7 +4,6 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 )
@@ -20,7 +19,7 @@ func (s *Service) configureCollectionBalancing(
 	}
 	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS,
 		func(own env.Task, table *catalog.Table) error {
-			if req.NS == configsvr.Sessions && req.Defragment != nil && *req.Defragment {
+			if req.NS == catalog.Sessions && req.Defragment != nil && *req.Defragment {
 				return errcode.New(errcode.IllegalOperation,
 					"%s cannot be defragmented: the balancer keeps it split into "+
 						"minNumChunksForSessionsCollection chunks", req.NS)

@@ -3,8 +3,8 @@ package balancer
 import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -42,7 +42,7 @@ func (m *term) automerges() bool { return m.permits(m.options()) && m.enabled(au
 func (m *term) merges() (all []policy.Merge) {
 	v := clusterView{m, m.options()}
 	for _, coll := range m.server.Sharded() {
-		if c, err := v.collection(coll.NS); err == nil && coll.NS != configsvr.Sessions {
+		if c, err := v.collection(coll.NS); err == nil && coll.NS != catalog.Sessions {
 			all = append(all, policy.Merges(&c, m.server.HistoryBegins())...)
 		}
 	}

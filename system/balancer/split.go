@@ -5,7 +5,6 @@ import (
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -22,7 +21,7 @@ func (r *round) split(t env.Task) error {
 			continue
 		}
 		splits := policy.ZoneSplits(&c)
-		if coll.NS == configsvr.Sessions {
+		if coll.NS == catalog.Sessions {
 			splits = append(splits, policy.SessionSplits(&c, r.settings.SessionChunks)...)
 		}
 		for _, s := range splits {

@@ -41,6 +41,24 @@ func DatabaseOf(ns string) string {
 	return name
 }
 
+// Sessions is the collection of sessions, which are spread over the shards by their identity and
+// which the balancer splits (protocol 13.2). It is like those of users, in a database that is
+// otherwise the servers' own.
+const Sessions = "config.system.sessions"
+
+// IsInternal reports whether servers keep a namespace, or a whole database, for themselves. A shard
+// has records there under names that a collection of clients must not have: with one document of
+// another form among them, no member could read them any more.
+func IsInternal(ns string) bool {
+	switch DatabaseOf(ns) {
+	case "config", "local":
+		return ns != Sessions
+	case "admin":
+		return strings.HasPrefix(ns, "admin.system.")
+	}
+	return false
+}
+
 // On is the database after its primary has moved.
 func (d Database) On(shard string) Database {
 	d.Primary = shard

@@ -1,7 +1,6 @@
 package configsvr
 
 import (
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,14 +13,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// internal are the databases that are the servers' own. A shard keeps records in config, under
-// names that a client's collection must not have: one document of another form there, and no
-// member of the shard could read its records any more.
-var internal = []string{"config", "local"}
-
-// reserved refuses a collection of clients in a database of the servers.
+// reserved refuses collections of clients where servers keep what is their own.
 func reserved(ns string) error {
-	if !slices.Contains(internal, catalog.DatabaseOf(ns)) || ns == Sessions {
+	if !catalog.IsInternal(ns) {
 		return nil
 	}
 	return errcode.New(errcode.BadValue,

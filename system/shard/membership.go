@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -161,10 +162,6 @@ func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 	return s.cfg.Member.Confirm(t)
 }
 
-// sessionsOfClients is a collection like those of users, in a database that is otherwise the
-// server's own.
-const sessionsOfClients = "config.system.sessions"
-
 const rangeDeletionsNS = "config.rangeDeletions"
 
 // owed lists what the shard has in progress with others.
@@ -226,16 +223,9 @@ func (s *Server) drops() (ops []oplog.Op, full []string) {
 func (s *Server) userCollections() (all []string) {
 	for _, ns := range s.cfg.Member.Store().Collections(store.Latest) {
 		own := strings.HasPrefix(ns, "config.") || strings.HasPrefix(ns, "admin.")
-		if !own || ns == sessionsOfClients {
+		if !own || ns == catalog.Sessions {
 			all = append(all, ns)
 		}
 	}
 	return all
-}
-
-// isOwn reports whether a server keeps a namespace for itself; in the database admin clients may
-// have others.
-func isOwn(ns string) bool {
-	return strings.HasPrefix(ns, "config.") && ns != sessionsOfClients ||
-		strings.HasPrefix(ns, "admin.system.")
 }

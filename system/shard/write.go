@@ -59,7 +59,7 @@ type decideFunc func(w *writeCommand, i int) (docChange, error)
 func (s *Server) execute(
 	t env.Task, r writeRequest, n int, do decideFunc,
 ) (*command.Written, error) {
-	if isOwn(r.ns) {
+	if catalog.IsInternal(r.ns) {
 		return nil, errcode.New(errcode.BadValue, "%s is the server's own", r.ns)
 	}
 	lead, err := s.cfg.Member.Lead()

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -29,9 +29,9 @@ func TestOperationsOnWhatIsOwn(t *testing.T) {
 			op      env.Message
 			refused errcode.Code
 		}{
-			{&command.ShardCollection{NS: configsvr.Sessions, Key: byID}, ""},
+			{&command.ShardCollection{NS: catalog.Sessions, Key: byID}, ""},
 			{
-				&command.RenameCollection{NS: configsvr.Sessions, To: shard.SessionsNS},
+				&command.RenameCollection{NS: catalog.Sessions, To: shard.SessionsNS},
 				errcode.BadValue,
 			},
 			{&command.ShardCollection{NS: shard.SessionsNS, Key: byID}, errcode.BadValue},

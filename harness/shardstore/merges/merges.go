@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -115,7 +116,7 @@ func collection(data *store.Store, ns string) *automerge.Collection {
 	defragment, _ := doc.Lookup("defragmentCollection").BooleanOK()
 	return &automerge.Collection{
 		NoBalance: off, NoMerge: switched && !merges, Fixed: limited && !moves,
-		Defragment: defragment, Sessions: ns == configsvr.Sessions,
+		Defragment: defragment, Sessions: ns == catalog.Sessions,
 	}
 }
 

@@ -9,14 +9,12 @@ package deployment
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -82,8 +80,7 @@ func (d *Deployment) FarAhead() hlc.Timestamp {
 // the config server's; a write would get to a shard, which has records of its own under such names,
 // or change nothing and be acknowledged.
 func Changeable(ns string) error {
-	internal := catalog.DatabaseOf(ns) == "config" && ns != configsvr.Sessions
-	if !internal && !strings.HasPrefix(ns, "admin.system.") {
+	if !catalog.IsInternal(ns) {
 		return nil
 	}
 	return errcode.New(errcode.BadValue,
