@@ -16,8 +16,8 @@ var endingArg = wordArg("ending", "how that work is ended: crash, stepdown, cut 
 
 // deposedArg belongs to endingArg: a node that is re-elected at once finds what it has left behind,
 // and nobody has done anything in between.
-var deposedArg = numberArg("deposed", "with the ending again: for how many milliseconds at least "+
-	"the node is deposed", 0, 5000, 0)
+var deposedArg = numberArg("deposed", "with ending=again: for how many milliseconds, at least, "+
+	"another node leads first", 0, 5000, 0)
 
 // cutTime is how long a node is cut off from its replica set at most: longer than any election
 // takes. Every cutStep it is asked whether another leads.

@@ -205,9 +205,9 @@ func answering(
 	defer w.Close()
 	for _, id := range []env.NodeID{"router.0", "router.1"} {
 		w.AddNode(id, func(t env.Task) {
-			rpc.Handle(rpc.Listen(t.Node(), hlc.New(t.Node())),
-				func(_ env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
-					sessions = append(sessions, req.Session)
+			serve(rpc.Listen(t.Node(), hlc.New(t.Node())),
+				func(of command.Session) (*command.Written, error) {
+					sessions = append(sessions, of)
 					next := replies[0]
 					replies = replies[1:]
 					if next.code != "" {
@@ -229,6 +229,24 @@ func answering(
 		t.Fatalf("%v; replies left: %v", err, replies)
 	}
 	return sessions
+}
+
+// serve has a router answer writes to documents by their statement.
+func serve(ep *rpc.Endpoint, answer func(command.Session) (*command.Written, error)) {
+	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, r *command.Insert) (*command.Written, error) {
+		return answer(r.Session)
+	})
+	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, r *command.Update) (*command.Written, error) {
+		return answer(r.Session)
+	})
+	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, r *command.Delete) (*command.Written, error) {
+		return answer(r.Session)
+	})
+	rpc.Handle(ep, func(
+		_ env.Task, _ env.NodeID, r *command.FindAndModify,
+	) (*command.Written, error) {
+		return answer(r.Session)
+	})
 }
 
 func TestClientGivesUpInTime(t *testing.T) {
