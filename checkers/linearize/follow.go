@@ -176,7 +176,7 @@ func returnsOf(acts []KeyOp) []moment {
 // answers Open when there is too much to follow, or when it was stopped. Stuck is the act at whose
 // return nothing was possible any more. The acts are plain afterwards.
 func follow(spec *specification, acts []KeyOp, stopped func() bool) (answer Answer, stuck int32) {
-	plain(acts)
+	spec.plain(acts)
 	f := &follower{
 		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
 		now: make([]possibility, 1),

@@ -123,6 +123,9 @@ func (w *world) apply(op *histories.Op) {
 	case scenario.Delete:
 		r.Found, r.Value, r.List, r.Applied = w.found, w.value, slices.Clone(w.list), w.found
 		w.found, w.value, w.list = false, "", nil
+	case scenario.DeleteOne:
+		r.Applied = w.found
+		w.found, w.value, w.list = false, "", nil
 	case scenario.Push:
 		r.Applied = true
 		w.found, w.list = true, append(w.list, op.Value)
@@ -177,6 +180,7 @@ var mixes = map[string][]scenario.OpKind{
 	"images":   {"push", "push", "write", "delete"},
 	"all":      {"read", "write", "cas", "insert", "delete", "update", "upsert", "push"},
 	"dropped":  {"read", "push", "push", "push", "write", "drop"},
+	"counted":  {"read", "push", "push", "push", "write", "delete-one"},
 }
 
 // longest keeps searches of lists short: where little is settled they explode.
@@ -189,6 +193,7 @@ var longest = map[string]int{
 	"lists":    12,
 	"images":   12,
 	"dropped":  12,
+	"counted":  12,
 	"all":      16,
 }
 
@@ -406,7 +411,7 @@ func TestLongList(t *testing.T) {
 // Small histories of lists whose pushes are mostly of unknown outcome are decided: what is no
 // beginning of a list that was read later leads nowhere.
 func TestUnknownPushes(t *testing.T) {
-	for _, name := range []string{"lists", "images", "dropped"} {
+	for _, name := range []string{"lists", "images", "dropped", "counted"} {
 		r := rand.New(rand.NewPCG(*seedOfMixes, uint64(len(name))))
 		most := 0
 		for n := range rounds() {
@@ -426,6 +431,34 @@ func TestUnknownPushes(t *testing.T) {
 			most = max(most, *times)
 		}
 		t.Logf("%s: asked %d times at most", name, most)
+	}
+}
+
+// Pushes of unknown outcome that nobody saw are alike, however many there are: a document that was
+// deleted with no word of what it was leaves open which of them made it.
+func TestPushesThatNobodySaw(t *testing.T) {
+	ops := []histories.Op{
+		{NS: "t.c", Kind: "write", Value: "a", Outcome: "ok", Result: histories.Result{Applied: true}},
+		{NS: "t.c", Kind: "delete-one", Outcome: "ok", Result: histories.Result{Applied: true}},
+	}
+	for n := range 40 {
+		ops = append(ops,
+			histories.Op{NS: "t.c", Kind: "push", Value: fmt.Sprint("p", n), Outcome: "unknown"},
+			histories.Op{NS: "t.c", Kind: "read", Outcome: "ok"})
+	}
+	ops = append(ops, histories.Op{NS: "t.c", Kind: "delete-one", Outcome: "ok"})
+	for i := range ops {
+		ops[i].ID, ops[i].Call, ops[i].Return = i+1, uint64(2*i+1), uint64(2*i+2)
+	}
+	limits, _ := asked(1)
+	keys := Split(compact.Of(ops))
+	if got := keys[0].Search(limits); got.Answer != Explained {
+		t.Errorf("%+v", got)
+	}
+	ops[1].Outcome = "failed"
+	keys = Split(compact.Of(ops))
+	if got := keys[0].Search(limits); got.Answer != Contradiction {
+		t.Errorf("nothing deleted the document: %+v", got)
 	}
 }
 

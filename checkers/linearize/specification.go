@@ -9,7 +9,7 @@ type document struct {
 // documents is a state: what is in each place.
 type documents [mostNames]document
 
-// unseenValue stands for every value that nobody can tell from another: no act has noticed it.
+// unseenValue stands for every identity that nobody can tell from another: no act has noticed it.
 const unseenValue ID = -1
 
 // specification is what the acts of one key mean to a search.
@@ -46,26 +46,6 @@ func (s *specification) of(acts []KeyOp) *specification {
 		}
 	}
 	return &some
-}
-
-// plain puts unseenValue in the place of each value that none of the acts noticed. Whatever is then
-// left of them is plain, or can be made so again, as if it had not been before.
-func plain(acts []KeyOp) {
-	highest := Absent
-	for i := range acts {
-		highest = max(highest, acts[i].Seen, acts[i].Put)
-	}
-	noticed := make([]bool, highest+1)
-	for i := range acts {
-		if a := &acts[i]; a.See == Exactly || a.See == Except {
-			noticed[a.Seen] = true
-		}
-	}
-	for i := range acts {
-		if a := &acts[i]; a.Do.puts() && a.Put >= firstName && !noticed[a.Put] {
-			a.Put = unseenValue
-		}
-	}
 }
 
 // holds says whether the act could have noticed the state, and whether what it pushes can then be
