@@ -76,7 +76,7 @@ var floors = [][]string{
 		"shardstore/scans",
 		"attack", "live/proxy",
 	},
-	{"runner", "failuredb", "shardstore", "example/kvtarget", "live"},
+	{"runner", "failuredb", "shardstore", "example/kvtarget", "live", "generate/aimed"},
 	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain", "live/mongodb",
 		"live/processes"},
 	{"search", "shrink", "debugger", "race"},

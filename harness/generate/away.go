@@ -40,7 +40,7 @@ func replaceWhileAway(own keyed.Source, s *scenario.Scenario) {
 		scenario.Op{ID: next, At: dropped, Client: client, NS: c.NS, Kind: scenario.Drop},
 		scenario.Op{ID: next + 1, At: made, Client: client, NS: c.NS, Kind: scenario.Create})
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
-	sortCommands(s)
+	s.SortCommands()
 }
 
 // leaves reports whether the shard is removed before it is added.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/generate/aimed"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -85,8 +86,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	raiseChunkSizes(s)
 	stayApart(d.Fork(0xa8), s, z)
 	commandBeside(d.Fork(0x92), s, p)
-	delayOrders(s, d.Fork(0x7c), p)
-	failPrimaries(d.Fork(0x8a), s, p)
+	aimed.AddBalanced(d, s)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 
@@ -128,7 +128,7 @@ func stayApart(own keyed.Source, s *scenario.Scenario, z size) {
 	s.Commands = append(s.Commands, workloads.DrawApart(own.IntN, workloads.MergeParams{
 		Collection: &sharded[own.IntN("which", len(sharded))], Start: warmUp, End: z.span,
 	})...)
-	sortCommands(s)
+	s.SortCommands()
 }
 
 // makeAgain has the last collection dropped, and made again as the config server decides, while

@@ -42,13 +42,13 @@ func commandBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 			s.Commands = append(s.Commands, c)
 		}
 	}
-	sortCommands(s)
+	s.SortCommands()
 }
 
 // changeShardsBeside moves a command that changes the list of shards to an operation on a whole
 // collection, with what is to become of that shard later.
 func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
-	whole, at := WholeTimes(s.Ops), -1
+	whole, at := s.WholeTimes(), -1
 	for i, c := range s.Commands {
 		if c.Do == commandkind.AddShard || c.Do == commandkind.RemoveShard {
 			at = i
@@ -67,7 +67,7 @@ func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 			c.At = max(0, c.At+shift)
 		}
 	}
-	sortCommands(s)
+	s.SortCommands()
 	if p.size.faults > 0 && !p.one {
 		s.Faults = append(s.Faults, scenario.Fault{
 			ID: len(s.Faults) + 1, Kind: "early-command",

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -42,7 +41,6 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 		at := time.Duration(d.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
 		all = append(all, drawCommand(d, who, at))
 	}
-	slices.SortStableFunc(all, byTime)
 	return all
 }
 
@@ -63,7 +61,7 @@ func cleanUpBesideMoves(d keyed.Source, s *scenario.Scenario) {
 			Do: commandkind.CleanupOrphaned, Name: beside.NS,
 		})
 	}
-	sortCommands(s)
+	s.SortCommands()
 }
 
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
@@ -82,8 +80,3 @@ func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command 
 		Value: k.values[d.IntN(who+"/value", len(k.values))],
 	}
 }
-
-// sortCommands puts what was added in its place.
-func sortCommands(s *scenario.Scenario) { slices.SortStableFunc(s.Commands, byTime) }
-
-func byTime(a, b scenario.Command) int { return cmp.Compare(a.At, b.At) }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/generate/aimed"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -102,6 +103,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 // disturb draws what operators and faults do while clients work and data moves.
 func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	s.Commands = drawCommands(d, size)
+	s.SortCommands()
 	cleanUpBesideMoves(d.Fork(0x7b), s)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
@@ -111,7 +113,7 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 	s.Faults = drawFaults(d, p, faults.Space{
 		MovesPrimary: len(s.Primaries) > 0,
 		Splits:       len(splits) > 0,
-		Whole:        WholeTimes(s.Ops),
+		Whole:        s.WholeTimes(),
 	})
 	s.FaultsEnd = size.span + max(faultsTail, longestHalves(s.Faults))
 	zoneWhatIsMade(d.Fork(0x82), s)
@@ -126,18 +128,13 @@ func disturb(s *scenario.Scenario, d keyed.Source, p Profile, size size) {
 // at the time.
 func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 	commandBeside(d.Fork(0x92), s, p)
-	delayOrders(s, d.Fork(0x7c), p)
-	delayRequests(s, d.Fork(0x8e), p)
-	failPrimaries(d.Fork(0x8a), s, p)
-	loseCommits(d.Fork(0xc2), s, p)
-	leaveBehind(d.Fork(0x8b), s, p)
-	meetSuccessors(d, s, p)
-	keepSilent(d.Fork(0x91), s, p)
-	holdTasks(d.Fork(0xba), s, p)
-	keepLocks(d.Fork(0xb0), s, p)
-	slowCommits(d.Fork(0xb1), s, p)
-	handOverOnly(d.Fork(0xb2), s, p)
-	endWork(d, s, p)
+	switch {
+	case p.size.faults == 0:
+	case p.one:
+		handOverOnly(d.Fork(0xb2), s)
+	default:
+		aimed.Add(d, s, p.size.span)
+	}
 }
 
 // purgeShare is how many percent of the seeds delete many documents at once.
@@ -175,16 +172,6 @@ func leaveEarly(s *scenario.Scenario, d keyed.Source, size size) {
 			s.Ops[i].Client = 1
 		}
 	}
-}
-
-// WholeTimes are the times at which operations on a whole collection start.
-func WholeTimes(ops []scenario.Op) (times []time.Duration) {
-	for _, op := range ops {
-		if op.Kind.Whole() {
-			times = append(times, op.At)
-		}
-	}
-	return times
 }
 
 // olderShare is how many percent of the seeds speak 4.2.

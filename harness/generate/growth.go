@@ -27,5 +27,5 @@ func addGrowth(d keyed.Source, s *scenario.Scenario, z size) {
 		Start:  warmUp / 2,
 		End:    z.span / 2,
 	})...)
-	sortCommands(s)
+	s.SortCommands()
 }

@@ -58,5 +58,5 @@ func removeAbout(own keyed.Source, s *scenario.Scenario, at time.Duration, shard
 			At: in, Do: commandkind.AddShard, Name: name,
 		})
 	}
-	sortCommands(s)
+	s.SortCommands()
 }

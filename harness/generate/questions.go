@@ -25,5 +25,5 @@ func addQuestions(d keyed.Source, s *scenario.Scenario, z size) {
 		Start: warmUp / 2,
 		End:   z.span,
 	})...)
-	sortCommands(s)
+	s.SortCommands()
 }

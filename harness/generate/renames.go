@@ -40,13 +40,13 @@ func meetRenames(s *scenario.Scenario, d keyed.Source) {
 func moveTargets(s *scenario.Scenario, d keyed.Source) {
 	own := d.Fork(0x7e)
 	for op, who := range renames(s) {
-		target := sharded(s, op.Into)
+		target := s.Sharded(op.Into)
 		if !op.DropTarget || target == nil || !own.Chance(who+"/meets", targetShare) {
 			continue
 		}
 		before := time.Duration(own.IntN(who+"/before", 60)-10) * time.Millisecond
 		m := scenario.Migration{
-			ID: nextMigration(s), NS: op.Into, Min: scenario.MinKey, Max: scenario.MaxKey,
+			ID: s.NextMigration(), NS: op.Into, Min: scenario.MinKey, Max: scenario.MaxKey,
 			At: max(0, op.At-before), To: own.IntN(who+"/to", s.Topology.Shards),
 		}
 		if len(target.Bounds) > 0 {
@@ -62,7 +62,7 @@ func moveTargets(s *scenario.Scenario, d keyed.Source) {
 func describeRenamed(s *scenario.Scenario, d keyed.Source) {
 	own := d.Fork(0x80)
 	for op, who := range renames(s) {
-		if sharded(s, op.NS) == nil || !own.Chance(who+"/described", describedShare) {
+		if s.Sharded(op.NS) == nil || !own.Chance(who+"/described", describedShare) {
 			continue
 		}
 		begin := max(0, op.At-time.Duration(100+own.IntN(who+"/before", 200))*time.Millisecond)
@@ -86,7 +86,7 @@ func describeRenamed(s *scenario.Scenario, d keyed.Source) {
 func returnRenamed(s *scenario.Scenario, d keyed.Source) {
 	moved := false
 	for op, who := range renames(s) {
-		c := sharded(s, op.NS)
+		c := s.Sharded(op.NS)
 		if c == nil || s.Topology.Shards < 2 || !d.Chance(who+"/returned", returnedShare) {
 			continue
 		}
@@ -104,7 +104,7 @@ func returnRenamed(s *scenario.Scenario, d keyed.Source) {
 			{NS: op.NS, To: away, At: after("leaves", -120, -10)},
 			{NS: op.Into, To: home, At: after("comes back", 0, 80)},
 		} {
-			m.ID, m.Min, m.Max = nextMigration(s), scenario.MinKey, hi
+			m.ID, m.Min, m.Max = s.NextMigration(), scenario.MinKey, hi
 			s.Migrations = append(s.Migrations, m)
 		}
 		s.Ops = append(s.Ops, scenario.Op{
@@ -125,7 +125,7 @@ func returnRenamed(s *scenario.Scenario, d keyed.Source) {
 // unless its key lies in the middle or is hashed.
 func carryOn(s *scenario.Scenario, own keyed.Source) {
 	for op, who := range renames(s) {
-		c := sharded(s, op.NS)
+		c := s.Sharded(op.NS)
 		if c == nil || s.Topology.Shards < 2 || !own.Chance(who+"/carried on", carriedShare) {
 			continue
 		}
@@ -140,7 +140,7 @@ func carryOn(s *scenario.Scenario, own keyed.Source) {
 		for n := range 3 {
 			at += time.Duration(20+own.IntN(fmt.Sprintf("%s/gap/%d", who, n), 200)) * time.Millisecond
 			m := scenario.Migration{
-				ID: nextMigration(s), NS: op.Into, Min: scenario.MinKey, Max: scenario.MaxKey, At: at,
+				ID: s.NextMigration(), NS: op.Into, Min: scenario.MinKey, Max: scenario.MaxKey, At: at,
 				To: (to + n) % s.Topology.Shards,
 			}
 			if len(c.Bounds) > 0 && (c.Hashed || write.Key < c.Bounds[0]) {
@@ -163,17 +163,6 @@ func renames(s *scenario.Scenario) iter.Seq2[scenario.Op, string] {
 			}
 		}
 	}
-}
-
-// sharded is the sharded collection that has a name at first, nil for none.
-func sharded(s *scenario.Scenario, ns string) *scenario.Collection {
-	i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool {
-		return c.NS == ns && !c.Unsharded
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.Collections[i]
 }
 
 // zoned gives lower keys of a collection, from one on, to a zone of one shard.

@@ -208,5 +208,5 @@ func setRarely(own keyed.Source, s *scenario.Scenario, z size) {
 			})
 		}
 	}
-	sortCommands(s)
+	s.SortCommands()
 }

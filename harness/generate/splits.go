@@ -2,7 +2,6 @@ package generate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 	meet := append([]int64{scenario.MinKey, scenario.MaxKey}, c.Bounds...)
 	for i := range 1 + d.IntN("splits/count", splitsMost) {
 		who := fmt.Sprintf("splits/%d", i)
-		k := boundOf(c, d.IntN(who+"/key", c.Keys))
+		k := c.Bound(d.IntN(who+"/key", c.Keys))
 		all = append(all, scenario.Command{
 			At:   at(who),
 			Do:   commandkind.SplitChunk,
@@ -56,12 +55,4 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 		})
 	}
 	return all
-}
-
-// boundOf is a key of a collection as a bound, of a hashed one somewhere among the hashes.
-func boundOf(c scenario.Collection, number int) int64 {
-	if !c.Hashed {
-		return int64(number)
-	}
-	return math.MinInt64 + (int64(number)+1)*(math.MaxInt64/int64(c.Keys+1)*2)
 }

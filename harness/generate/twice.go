@@ -26,7 +26,7 @@ func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
 	if z.moves <= 1 || !own.Chance("asked twice", twiceShare) {
 		return
 	}
-	next := nextMigration(s)
+	next := s.NextMigration()
 	for _, m := range slices.Clone(s.Migrations) {
 		who := fmt.Sprintf("migration/%d", m.ID)
 		if !own.Chance(who+"/again", againShare) {
@@ -37,13 +37,4 @@ func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
 		m.WaitDelete = own.Chance(who+"/waits", 60)
 		s.Migrations = append(s.Migrations, m)
 	}
-}
-
-// nextMigration is a number that no migration has.
-func nextMigration(s *scenario.Scenario) int {
-	next := 1
-	for i := range s.Migrations {
-		next = max(next, s.Migrations[i].ID+1)
-	}
-	return next
 }

@@ -158,7 +158,7 @@ func renameSharded(
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	for n := range 2 {
 		s.Migrations = append(s.Migrations, scenario.Migration{
-			ID: nextMigration(s), NS: otherUnsharded, Min: scenario.MinKey, Max: scenario.MaxKey,
+			ID: s.NextMigration(), NS: otherUnsharded, Min: scenario.MinKey, Max: scenario.MaxKey,
 			At: renamed + time.Duration(30+180*n+own.IntN(fmt.Sprintf("moves/%d", n), 150))*time.Millisecond,
 			To: own.IntN(fmt.Sprintf("to/%d", n), s.Topology.Shards),
 		})
@@ -191,7 +191,7 @@ func moveSharded(
 			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), max(1, int(size.span-from)))),
 			To: own.IntN(fmt.Sprintf("to/%d", n), size.topology.Shards),
 		}
-		at := boundOf(c, 1+own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
+		at := c.Bound(1+own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
 		switch own.IntN(fmt.Sprintf("part/%d", n), 3) {
 		case 0:
 			m.Min = at

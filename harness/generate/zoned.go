@@ -40,7 +40,7 @@ func zoneWhatIsMade(own keyed.Source, s *scenario.Scenario) {
 		}
 	}
 	s.Commands = append(s.Commands, all...)
-	sortCommands(s)
+	s.SortCommands()
 }
 
 // severalShare is how many percent of the scenarios with such zones have several shards in each,
@@ -62,8 +62,8 @@ func zonesFrom(
 	at := max(0, made+time.Duration(own.IntN(who+"at", 40)-30)*time.Millisecond)
 	first := own.IntN(who+"first", c.Keys-1)
 	second := first + 1 + own.IntN(who+"second", c.Keys-1-first)
-	lo, hi := boundOf(c, first), boundOf(c, second)
-	end := keyed.Pick(own, who+"end", boundOf(c, second+1), scenario.MaxKey)
+	lo, hi := c.Bound(first), c.Bound(second)
+	end := keyed.Pick(own, who+"end", c.Bound(second+1), scenario.MaxKey)
 	all := []scenario.Command{
 		{At: at, Do: commandkind.ZoneRange, Name: c.NS, Min: lo, Max: hi, Value: "east"},
 		{At: at, Do: commandkind.ZoneRange, Name: c.NS, Min: hi, Max: end, Value: "west"},
@@ -85,8 +85,8 @@ func moreRanges(
 	give := func(from, to int) {
 		if from < to {
 			all = append(all, scenario.Command{
-				At: at, Do: commandkind.ZoneRange, Name: c.NS, Min: boundOf(c, from),
-				Max: boundOf(c, to), Value: "east",
+				At: at, Do: commandkind.ZoneRange, Name: c.NS, Min: c.Bound(from),
+				Max: c.Bound(to), Value: "east",
 			})
 		}
 	}

@@ -59,7 +59,7 @@ func spaceOf(s *scenario.Scenario) faults.Space {
 		Migrations:   len(s.Migrations),
 		MovesPrimary: len(s.Primaries) > 0,
 		Splits:       slices.ContainsFunc(s.Commands, splits),
-		Whole:        generate.WholeTimes(s.Ops),
+		Whole:        s.WholeTimes(),
 	}
 }
 

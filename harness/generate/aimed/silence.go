@@ -1,4 +1,4 @@
-package generate
+package aimed
 
 import (
 	"strconv"
@@ -16,8 +16,8 @@ const silenceShare = 30
 
 // keepSilent has requests between servers go unanswered that no other fault names: no server may
 // take silence for one of the answers.
-func keepSilent(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || !own.Chance("silence", silenceShare) {
+func keepSilent(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	if !own.Chance("silence", silenceShare) {
 		return
 	}
 	questions := faults.Questions(s)
@@ -27,12 +27,12 @@ func keepSilent(own keyed.Source, s *scenario.Scenario, p Profile) {
 			ID:     len(s.Faults) + 1,
 			Kind:   keyed.Pick(each, "kind", "lost-request", "lost-request", "lost-reply"),
 			Target: "*>*",
-			When:   scenario.Trigger{At: time.Duration(each.IntN("from", int(p.size.span)))},
+			When:   scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
 				{Name: "messages", Value: keyed.Pick(each, "question", questions...)},
 				{Name: "count", Value: strconv.Itoa(1 + each.IntN("count", 6))},
 			},
-			For: p.size.span / 2,
+			For: span / 2,
 		})
 	}
 }
@@ -43,8 +43,8 @@ const lockShare = 8
 
 // keepLocks has donors wait for the lock under which they block writes, some of them for longer
 // than they may by default.
-func keepLocks(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || !own.Chance("locks", lockShare) {
+func keepLocks(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("locks", lockShare) {
 		return
 	}
 	s.Faults = append(s.Faults, scenario.Fault{
@@ -62,8 +62,8 @@ const slowShare = 8
 
 // slowCommits slows the disks of all members of a recipient down as it is asked to commit, so that
 // it takes longer than its limits, in most of the seeds short ones.
-func slowCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || !own.Chance("slow", slowShare) {
+func slowCommits(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("slow", slowShare) {
 		return
 	}
 	if own.IntN("short", 3) > 0 {
@@ -89,8 +89,8 @@ const taskShare = 35
 // holdTasks has tasks that carry out a command stand still for a while, some of them until their
 // node has lost the lead: any command, so that those that come once are met as well as those that
 // come all the time.
-func holdTasks(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || !own.Chance("tasks", taskShare) {
+func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	if !own.Chance("tasks", taskShare) {
 		return
 	}
 	requests := faults.Requests(s)
@@ -98,7 +98,7 @@ func holdTasks(own keyed.Source, s *scenario.Scenario, p Profile) {
 		each := own.Fork(uint64(i))
 		f := scenario.Fault{
 			ID: len(s.Faults) + 1, Kind: "pause", Target: "*",
-			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(p.size.span)))},
+			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
 				{Name: "task", Value: keyed.Pick(each, "task", requests...)},
 				{Name: "passes", Value: strconv.Itoa(each.IntN("passes", 8))},

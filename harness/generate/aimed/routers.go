@@ -1,4 +1,4 @@
-package generate
+package aimed
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ const routerCrashShare = 12
 
 // crashRouters has routers crash, at some time or as shards execute what they have asked for. What
 // they leave behind is for servers to end: cursors, transactions, commits half sent.
-func crashRouters(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || !own.Chance("routers", routerCrashShare) {
+func crashRouters(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	if !own.Chance("routers", routerCrashShare) {
 		return
 	}
 	for i := range 1 + own.IntN("how many", 3) {
@@ -23,7 +23,7 @@ func crashRouters(own keyed.Source, s *scenario.Scenario, p Profile) {
 			ID:     len(s.Faults) + 1,
 			Kind:   "crash",
 			Target: fmt.Sprintf("router.%d", each.IntN("router", s.Topology.Routers)),
-			When:   scenario.Trigger{At: time.Duration(each.IntN("at", int(p.size.span)))},
+			When:   scenario.Trigger{At: time.Duration(each.IntN("at", int(span)))},
 			For:    time.Duration(20+each.IntN("down", 400)) * time.Millisecond,
 		})
 	}

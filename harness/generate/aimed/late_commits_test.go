@@ -1,9 +1,10 @@
-package generate
+package aimed_test
 
 import (
 	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -13,7 +14,7 @@ import (
 func TestLateCommits(t *testing.T) {
 	late := map[string]int{}
 	for seed := range uint64(400) {
-		s := Mixed(seed)
+		s := generate.Mixed(seed)
 		i := slices.IndexFunc(s.Faults, func(f scenario.Fault) bool {
 			return f.Kind == "hold" && f.When.Site == failpoint.DonorSendConfig.String() &&
 				slices.Contains(f.Args, scenario.Setting{

@@ -1,4 +1,4 @@
-package generate
+package aimed
 
 import (
 	"cmp"
@@ -25,8 +25,8 @@ var failing = []failpoint.Site{
 // failPrimaries has moves of a primary fail and made once more to the same shard, in scenarios that
 // may have faults of any kind. A copy of the order to drop what the failed one has copied comes
 // when the next one has been committed.
-func failPrimaries(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || s.Protocol == "4.2" {
+func failPrimaries(own keyed.Source, s *scenario.Scenario) {
+	if s.Protocol == "4.2" {
 		return
 	}
 	for i, m := range slices.Clone(s.Primaries) {
@@ -68,8 +68,8 @@ const lostCommits = 35
 // scenarios that may have faults of any kind: the replies are lost, and the writes by which the
 // donor would find out are held. Some donors also step down at about that time, and the first
 // recovery is slow, so that a later move may meet it.
-func loseCommits(own keyed.Source, s *scenario.Scenario, p Profile) {
-	if p.size.faults == 0 || p.one || s.Protocol != "4.2" {
+func loseCommits(own keyed.Source, s *scenario.Scenario) {
+	if s.Protocol != "4.2" {
 		return
 	}
 	for i := range s.Primaries {

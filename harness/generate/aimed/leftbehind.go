@@ -1,4 +1,4 @@
-package generate
+package aimed
 
 import (
 	"fmt"
@@ -14,16 +14,19 @@ import (
 // left so far behind that they get a copy of everything.
 const leftBehindShare = 30
 
+// tooShort is how many entries a log keeps that does not reach back to before such a cut.
+const tooShort = "12"
+
 // leaveBehind cuts secondaries of donors off for longer than the logs of the others reach back:
 // what would have told them of a migration, entry by entry, they never see.
-func leaveBehind(own keyed.Source, s *scenario.Scenario, p Profile) {
+func leaveBehind(own keyed.Source, s *scenario.Scenario) {
 	weak := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
 		return o.Prefer == scenario.Secondary
 	})
-	if !weak || p.size.faults == 0 || p.one || !own.Chance("left behind", leftBehindShare) {
+	if !weak || !own.Chance("left behind", leftBehindShare) {
 		return
 	}
-	s.Set(scenario.Setting{Name: "oplogMinRetentionEntries", Value: shortLog})
+	s.Set(scenario.Setting{Name: "oplogMinRetentionEntries", Value: tooShort})
 	for i := range 1 + own.IntN("how many", 3) {
 		who := fmt.Sprintf("left behind/%d", i)
 		s.Faults = append(s.Faults, scenario.Fault{

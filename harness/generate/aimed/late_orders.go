@@ -1,4 +1,4 @@
-package generate
+package aimed
 
 import (
 	"fmt"
@@ -35,10 +35,7 @@ var requested = map[scenario.OpKind]string{
 
 // delayRequests has copies of requests for operations on whole collections come late, in scenarios
 // that may have faults of any kind: what was refused then might be carried out now.
-func delayRequests(s *scenario.Scenario, own keyed.Source, p Profile) {
-	if p.size.faults == 0 || p.one {
-		return
-	}
+func delayRequests(own keyed.Source, s *scenario.Scenario) {
 	for _, op := range s.Ops {
 		who, class := fmt.Sprintf("late request/%d", op.ID), requested[op.Kind]
 		if class == "" || !own.Chance(who, lateRequestShare) {
@@ -80,10 +77,7 @@ func lateJoin(
 // delayOrders has a copy of an order to leave come when the shard has joined again, copies of
 // orders to join when that has long been done, and requests to receive while the shard joins, in
 // scenarios that may have faults of any kind.
-func delayOrders(s *scenario.Scenario, own keyed.Source, p Profile) {
-	if p.size.faults == 0 || p.one {
-		return
-	}
+func delayOrders(own keyed.Source, s *scenario.Scenario) {
 	for i, c := range s.Commands {
 		who := fmt.Sprintf("late order/%d", i)
 		if c.Do == commandkind.AddShard && own.Chance(who+"/join", lateJoinShare) {

@@ -1,0 +1,41 @@
+// Package aimed adds to a scenario what does harm only at one moment of what happens in it, or only
+// together: a message that comes when its receiver has been replaced, a commit that arrives when
+// what rests on its failure has begun, a request that outlives the reign in which it was made.
+//
+// Promise: every addition is drawn by questions of its own, so that leaving one out leaves all
+// others as they were, but for the numbers of faults.
+//
+// Refusal: faults that may come at any time and place are drawn elsewhere, from the catalog of
+// faults.
+package aimed
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Add draws what is added to a scenario that may have faults of any kind. Its clients start their
+// operations within the span.
+func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
+	delayOrders(d.Fork(0x7c), s)
+	delayRequests(d.Fork(0x8e), s)
+	failPrimaries(d.Fork(0x8a), s)
+	loseCommits(d.Fork(0xc2), s)
+	leaveBehind(d.Fork(0x8b), s)
+	repeatToSuccessors(d.Fork(0x8c), s)
+	commitLate(d.Fork(0xe1), s, span)
+	keepSilent(d.Fork(0x91), s, span)
+	holdTasks(d.Fork(0xba), s, span)
+	keepLocks(d.Fork(0xb0), s)
+	slowCommits(d.Fork(0xb1), s)
+	crashRouters(d.Fork(0x93), s, span)
+	outliveReigns(d.Fork(0xe3), s, span)
+}
+
+// AddBalanced draws what is added to a scenario whose migrations are all the balancer's.
+func AddBalanced(d keyed.Source, s *scenario.Scenario) {
+	delayOrders(d.Fork(0x7c), s)
+	failPrimaries(d.Fork(0x8a), s)
+}

@@ -1,0 +1,91 @@
+package aimed
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// lateCommitShare is how many percent of the seeds with faults of several kinds have the commit of
+// a migration come when the donor's next primary has given it up; in 4.2, where nothing fences it,
+// twice as many.
+const lateCommitShare = 12
+
+// restsOnFailure is what goes on once a migration is given up: what has arrived is deleted, or the
+// range is about to be received once more. In 4.2 that is one and the same.
+var restsOnFailure = []failpoint.Site{
+	failpoint.RecipientTaskBefore, failpoint.RangeBatchBefore, failpoint.DonorAbortBumpTxn,
+}
+
+// commitLate deposes a donor that has sent its commit, and holds that up until something goes on
+// that rests on the failure of the migration. Deletions take their time, so that the commit comes
+// in the middle of one, and chunks are split meanwhile, so that shards learn of it.
+func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	share := lateCommitShare
+	if s.Protocol == "4.2" {
+		share *= 2
+	}
+	if len(s.Migrations) == 0 || s.Topology.Members < 2 ||
+		!own.Chance("late commits", share) {
+		return
+	}
+	s.Set(
+		scenario.Setting{Name: "rangeDeleterBatchSize", Value: "1"},
+		scenario.Setting{
+			Name:  "rangeDeleterBatchDelayMS",
+			Value: keyed.Pick(own, "a document each", "5ms", "15ms", "40ms"),
+		})
+	until := restsOnFailure[own.IntN("until", len(restsOnFailure))]
+	if s.Protocol == "4.2" {
+		until = failpoint.RecipientNotePending
+	}
+	sent := scenario.Trigger{
+		Site: failpoint.DonorSendConfig.String(), Nth: keyed.Pick(own, "pass", 1, 1, 2),
+	}
+	deposed := sent
+	deposed.After = time.Duration(1+own.IntN("deposed", 4)) * time.Millisecond
+	s.Faults = append(s.Faults, scenario.Fault{
+		ID: len(s.Faults) + 1, Kind: "hold", Target: "donor.*>config.*", When: sent,
+		Args: []scenario.Setting{
+			{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
+		},
+		Until: &scenario.Trigger{
+			Site: until.String(), Nth: 1,
+			After: time.Duration(own.IntN("after", 80)) * time.Millisecond,
+		},
+	}, scenario.Fault{
+		ID: len(s.Faults) + 2, Kind: "stepdown", Target: "donor.primary", When: deposed,
+	})
+	goOn(own, s, span)
+}
+
+// goOn has ranges cleaned up, moved once more and cut while the outcome of a migration is open.
+func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	m := s.Migrations[own.IntN("which", len(s.Migrations))]
+	c := s.Sharded(m.NS)
+	for i := range 6 {
+		each := own.Fork(uint64(i))
+		at := m.At + time.Duration(each.IntN("at", int(span/2)))
+		switch {
+		case each.Chance("again", 25):
+			again := m
+			again.ID, again.At = s.NextMigration(), at
+			s.Migrations = append(s.Migrations, again)
+		case s.Protocol == "4.2" && each.Chance("cleaned up", 10):
+			s.Commands = append(s.Commands, scenario.Command{
+				At: at, Do: commandkind.CleanupOrphaned, Name: m.NS,
+			})
+		}
+		if c != nil && each.Chance("cut", 35) { // a chunk that is cut is not committed any more
+			s.Commands = append(s.Commands, scenario.Command{
+				At: at + time.Duration(each.IntN("cut at", 100))*time.Millisecond,
+				Do: commandkind.SplitChunk, Name: m.NS, Min: c.Bound(each.IntN("key", c.Keys)),
+			})
+		}
+	}
+	s.SortCommands()
+}
+

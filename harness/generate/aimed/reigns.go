@@ -1,0 +1,58 @@
+package aimed
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+const (
+	// reignShare is how many percent of the seeds with faults of several kinds have requests that
+	// outlive the reign in which they began, and another one.
+	reignShare = 15
+	// lookedUp is at which failpoints of a write it knows whether it was executed before, and is not
+	// executed yet, counted from 1; the first is before that.
+	lookedUp = 3
+)
+
+// outlived are commands of clients, those more often of which a second execution shows.
+var outlived = []string{
+	"FindAndModify", "FindAndModify", "FindAndModify", "Update", "Update", "Update", "Insert",
+	"Delete",
+}
+
+// outliveReigns has requests stand still on a primary until that leads again: in the meantime
+// another member has led for long enough to carry out the next attempt of the client, which does
+// not wait for long. What a request has looked up before, it must not go by now.
+func outliveReigns(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	if !own.Chance("reigns", reignShare) {
+		return
+	}
+	s.Set(scenario.Setting{
+		Name: "socketTimeoutMS", Value: keyed.Pick(own, "impatient", "60ms", "100ms"),
+	})
+	requests := faults.Requests(s)
+	for i := range 4 + own.IntN("how many", 4) {
+		each := own.Fork(uint64(i))
+		task, passes := keyed.Pick(each, "write", outlived...), 1+each.IntN("step", lookedUp)
+		if each.Chance("any request", 20) {
+			task, passes = keyed.Pick(each, "request", requests...), each.IntN("passes", 8)
+		}
+		apart := time.Duration(200+each.IntN("apart", 300)) * time.Millisecond
+		leads := scenario.ShardName(each.IntN("shard", s.Topology.Shards)) + ".primary"
+		s.Faults = append(s.Faults, scenario.Fault{
+			ID: len(s.Faults) + 1, Kind: "stale-task", Target: leads,
+			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
+			Args: []scenario.Setting{
+				{Name: "task", Value: task},
+				{Name: "passes", Value: strconv.Itoa(passes)},
+				{Name: "party", Value: "self"}, {Name: "ending", Value: "again"},
+				{Name: "deposed", Value: strconv.Itoa(int(apart / time.Millisecond))},
+			},
+			For: apart + time.Duration(200+each.IntN("stands", 600))*time.Millisecond,
+		})
+	}
+}

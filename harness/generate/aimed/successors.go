@@ -1,0 +1,52 @@
+package aimed
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// successorShare is how many percent of the seeds with faults of several kinds have a copy of an
+// early message come to a recipient's next primary.
+const successorShare = 12
+
+// handingOver is where a donor has handed over and the config server does not know yet.
+var handingOver = []failpoint.Site{
+	failpoint.DonorAfterCommit, failpoint.DonorBlockReads, failpoint.DonorBuildCommit,
+	failpoint.DonorSendConfig,
+}
+
+// repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a
+// new primary, or has the same one in a new term; to that comes a copy of what the donor sent
+// first.
+func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("to a successor", successorShare) {
+		return
+	}
+	pass := 1 + own.IntN("pass", 3)
+	site := handingOver[own.IntN("site", len(handingOver))].String()
+	still := time.Duration(500+own.IntN("still", 1000)) * time.Millisecond
+	s.Faults = append(s.Faults, scenario.Fault{
+		ID: len(s.Faults) + 1, Kind: "duplicate", Target: "donor.*>recipient.*",
+		When: scenario.Trigger{Site: failpoint.DonorSendStart.String(), Nth: pass},
+		Args: []scenario.Setting{
+			{Name: "messages", Value: keyed.Pick(own, "message", "RecvChunkStart", "RecvChunkStart",
+				"RecvChunkCommit", "control")},
+			{Name: "copy", Value: "held"},
+		},
+		Until: &scenario.Trigger{
+			Site: site, Nth: 1, // after the start
+			After: still * time.Duration(30+own.IntN("comes", 65)) / 100,
+		},
+	}, scenario.Fault{
+		ID: len(s.Faults) + 2, Kind: "stale-task",
+		When: scenario.Trigger{Site: site, Nth: pass}, For: still,
+		Args: []scenario.Setting{
+			{Name: "party", Value: "recipient.primary"},
+			{Name: "ending", Value: keyed.Pick(own, "ending", "again", "again", "crash", "stepdown")},
+		},
+	})
+}
+
