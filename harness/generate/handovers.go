@@ -39,4 +39,3 @@ func handOverOnly(own keyed.Source, s *scenario.Scenario) {
 	}
 	s.FaultsEnd = max(s.FaultsEnd, at)
 }
-

@@ -191,7 +191,7 @@ func moveSharded(
 			At: from + time.Duration(own.IntN(fmt.Sprintf("at/%d", n), max(1, int(size.span-from)))),
 			To: own.IntN(fmt.Sprintf("to/%d", n), size.topology.Shards),
 		}
-		at := c.Bound(1+own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
+		at := c.Bound(1 + own.IntN(fmt.Sprintf("cut/%d", n), unshardedKeys-1))
 		switch own.IntN(fmt.Sprintf("part/%d", n), 3) {
 		case 0:
 			m.Min = at

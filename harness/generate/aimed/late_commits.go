@@ -88,4 +88,3 @@ func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	}
 	s.SortCommands()
 }
-

@@ -49,4 +49,3 @@ func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
 		},
 	})
 }
-
