@@ -53,6 +53,10 @@ func TestLimits(t *testing.T) {
 		limits  Limits
 		want    []string
 	}{
+		"steps of a key": {
+			new(build).crowded(1, 30), Limits{Steps: 255, Search: time.Hour},
+			[]string{"k=1 of test.docs: " + ended + "255 steps"},
+		},
 		"time of a key": {
 			new(build).crowded(1, 30), Limits{Search: 1},
 			[]string{"k=1 of test.docs: " + ended + "time"},

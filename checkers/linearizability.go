@@ -25,6 +25,9 @@ const NotLinearizable Signature = "not-linearizable"
 // Limits bound what checking may cost; a limit that is reached makes the verdict undecided, with
 // the limit's name. The zero Limits are the standard ones.
 type Limits struct {
+	// Steps is how many steps the search of one key may take, 0 for any number: a limit that is
+	// reached on every machine or on none.
+	Steps int
 	// Search is the longest time for one key. Left says how much time is left for all of them; nil
 	// for any.
 	Search time.Duration
@@ -42,12 +45,15 @@ type Limits struct {
 }
 
 func (l *Limits) isZero() bool {
-	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 &&
+	return l.Steps == 0 && l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 &&
 		l.Sample == 0 && !l.FirstProof
 }
 
-// StandardLimits are those of a run.
-func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000, Sample: 40} }
+// StandardLimits are those of a run. The time is for machines on which the steps, a second or two
+// elsewhere, would not end.
+func StandardLimits() Limits {
+	return Limits{Steps: 1 << 21, Search: time.Minute, Acts: 5000, Sample: 40}
+}
 
 var _ = declare(20, &Linearizability, func(h *history) Verdict {
 	s := keySearch{keyed: h.keyed, limits: h.limits, verdict: Linearizability.Begin()}
@@ -80,7 +86,9 @@ func (s *keySearch) judge(f *uniqueFindings) {
 
 // search is that of one key, in what is left of the time.
 func (s *keySearch) search(k *linearize.Key) linearize.Found {
-	bound := linearize.Limits{Time: s.limits.Search, Acts: s.limits.Acts, Stop: s.limits.Stop}
+	bound := linearize.Limits{
+		Steps: s.limits.Steps, Time: s.limits.Search, Acts: s.limits.Acts, Stop: s.limits.Stop,
+	}
 	if s.limits.Left != nil {
 		bound.Time = min(bound.Time, s.limits.Left())
 	}

@@ -62,7 +62,7 @@ func (c *coreSearch) reduce(reads bool) {
 
 // without says whether the contradiction stays one without what these acts say, and leaves it out.
 func (c *coreSearch) without(these []int) bool {
-	if c.runs++; c.runs > coreRuns || c.timer.stopped() {
+	if c.runs++; c.runs > coreRuns || c.timer.stopped(0) {
 		return false
 	}
 	for _, i := range these {

@@ -19,6 +19,8 @@ const (
 	mostInProgress    = 64
 	mostUnknownKinds  = 16
 	mostPossibilities = 1 << 14
+	// askEvery is after how many steps it asks whether it may go on.
+	askEvery = 256
 )
 
 // possibility is one way in which everything so far may have gone. Used counts the acts of each
@@ -53,7 +55,7 @@ type follower struct {
 	now          []possibility
 	// next and met are those of a return: in which the act has happened, and has not.
 	next, met possibilities
-	stopped   func() bool
+	stopped   func(steps int) bool
 	steps     int
 }
 
@@ -175,7 +177,7 @@ func returnsOf(acts []KeyOp) []moment {
 // follow decides whether an order explains the acts, which are in the order of their calls. It
 // answers Open when there is too much to follow, or when it was stopped. Stuck is the act at whose
 // return nothing was possible any more. The acts are plain afterwards.
-func follow(spec *specification, acts []KeyOp, stopped func() bool) (answer Answer, stuck int32) {
+func follow(spec *specification, acts []KeyOp, stopped func(steps int) bool) (answer Answer, stuck int32) {
 	spec.plain(acts)
 	f := &follower{
 		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
@@ -263,7 +265,7 @@ func (f *follower) ret(i int32) (possible, within bool) {
 	}
 	for n := 0; n < len(met.all); n++ {
 		f.steps++
-		if len(met.all)+len(next.all) > mostPossibilities || f.steps%256 == 0 && f.stopped() {
+		if len(met.all)+len(next.all) > mostPossibilities || f.steps%askEvery == 0 && f.stopped(askEvery) {
 			return false, false
 		}
 		f.extend(met.all[n], slot)

@@ -9,6 +9,9 @@ import (
 
 // Limits bound a search, which may be exponential.
 type Limits struct {
+	// Steps is how many steps one search may take, about; 0 for any number. Other than that of time,
+	// this limit is reached on every machine or on none.
+	Steps int
 	// Time is the longest one search may take; Acts is the longest history of a key that porcupine
 	// searches at all, since the memory for that grows with its square.
 	Time time.Duration
@@ -59,6 +62,7 @@ func (k *Key) Search(limits Limits) Found {
 type timer struct {
 	Limits
 	end   time.Time
+	taken int
 	limit string
 }
 
@@ -67,9 +71,13 @@ func newTimer(limits Limits) *timer {
 	return &timer{Limits: limits, end: time.Now().Add(limits.Time)}
 }
 
-func (t *timer) stopped() bool {
+// stopped says whether a search that has gone on for so many steps has to end.
+func (t *timer) stopped(steps int) bool {
+	t.taken += steps
 	switch {
 	case t.limit != "":
+	case t.Steps > 0 && t.taken > t.Steps:
+		t.limit = fmt.Sprintf("the limit of %d steps", t.Steps)
 	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
 	case !time.Now().Before(t.end):
 		t.limit = fmt.Sprintf("the limit of time, %v", t.Time.Round(time.Millisecond))
@@ -106,11 +114,12 @@ func porcupineFinds(spec *specification, acts []KeyOp, of []int32, t *timer) Fou
 // model is the specification as porcupine asks for it. Where a limit is reached nothing is possible
 // any more, which ends the search within a moment.
 func (s *specification) model(t *timer) porcupine.Model {
+	const asks = 1024
 	steps := 0
 	return porcupine.Model{
 		Init: func() any { return documents{} },
 		Step: func(state, input, _ any) (bool, any) {
-			if steps++; steps%1024 == 0 && t.stopped() || t.limit != "" {
+			if steps++; steps%asks == 0 && t.stopped(asks) || t.limit != "" {
 				return false, state
 			}
 			all, a := state.(documents), input.(*KeyOp)
