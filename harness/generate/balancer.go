@@ -82,11 +82,11 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	}
 	addGrowth(d, s, z)
 	addQuestions(d, s, z)
-	batchWrites(d.Fork(0x84), s)
 	raiseChunkSizes(s)
 	stayApart(d.Fork(0xa8), s, z)
 	commandBeside(d.Fork(0x92), s, p)
-	aimed.AddBalanced(d, s)
+	aimed.Add(d, s, z.span)
+	vary(d, s, z)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 

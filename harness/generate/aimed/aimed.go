@@ -33,9 +33,3 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	crashRouters(d.Fork(0x93), s, span)
 	outliveReigns(d.Fork(0xe3), s, span)
 }
-
-// AddBalanced draws what is added to a scenario whose migrations are all the balancer's.
-func AddBalanced(d keyed.Source, s *scenario.Scenario) {
-	delayOrders(d.Fork(0x7c), s)
-	failPrimaries(d.Fork(0x8a), s)
-}
