@@ -153,7 +153,9 @@ func (r *Router) openStream(
 	if req.Resume {
 		s.after = req.After
 	}
-	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
+	// Other shards may have changes of the token's time. One that has not come yet begins now: what
+	// is announced until then is announced to nobody later.
+	from := min(s.after.TS-min(s.after.TS, 1), now)
 	owners, known := table.OwnersSince(from)
 	if s.pinned = table.Collection().Unsharded; s.pinned {
 		owners, known = []string{table.Owner(key.Min).Shard}, true
