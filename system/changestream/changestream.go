@@ -45,7 +45,8 @@ func New(sh *shard.Server, receivers func(ns string) []string) *Service {
 func (s *Service) read(
 	t env.Task, _ env.NodeID, req *command.ReadChanges,
 ) (*command.ChangesRead, error) {
-	if err := s.member.NeedPrimary(); err != nil {
+	lead, err := s.member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	reply := &command.ChangesRead{}
@@ -65,6 +66,15 @@ func (s *Service) read(
 	if req.Unsharded && req.Open && !s.shard.Collection(req.NS).Serves(req.Place) {
 		return nil, errcode.New(errcode.StaleDbVersion,
 			"%s is not served here by the version that the reader knows", req.NS)
+	}
+	// A primary that was deposed and does not know it agrees to a version of before what its
+	// successor has moved, and has announced to nobody who reads from here on.
+	if req.Open && !req.Unsharded {
+		if err := lead.AwaitMajority(t); errcode.Is(err, errcode.ExceededTimeLimit) {
+			return nil, errcode.New(errcode.ReadConcernMajorityNotAvailableYet, "%v", err)
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	return reply, s.collect(req, reply)
 }
