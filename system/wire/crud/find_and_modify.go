@@ -65,6 +65,11 @@ func (s *Service) parseFindAndModify(
 		NS: ns, Session: st, Remove: r.Bool("remove", false), Upsert: r.Bool("upsert", false),
 		New: r.Bool("new", false),
 	}
+	if f.Remove && (f.New || f.Upsert || r.Has("update")) {
+		return nil, errcode.New(reply.FailedToParse,
+			"what is removed is neither new, nor changed or inserted: "+
+				"remove excludes new, upsert and update")
+	}
 	if f.Upsert {
 		f.Implicit, f.NewID = true, s.newID(st)
 	}
