@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -71,7 +72,16 @@ func (s *Server) indexUnsharded(
 		}
 		exists := false
 		for _, i := range s.cfg.Member.Store().Indexes(req.NS) {
-			exists = exists || i.Name == req.Name
+			if i.Name != req.Name {
+				continue
+			}
+			exists = true
+			if has, wants := i.Doc.Lookup("key"), req.Spec.Lookup("key"); req.Spec != nil &&
+				query.Compare(has, wants) != 0 {
+				return docChange{}, errcode.New(errcode.IndexKeySpecsConflict,
+					"index %s of %s is on %v, not on %v: drop it first",
+					req.Name, req.NS, has, wants)
+			}
 		}
 		switch {
 		case req.Spec != nil && !exists:

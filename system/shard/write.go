@@ -245,8 +245,9 @@ func (w *writeCommand) count(one command.Written) {
 // refusals are errors that say what is there.
 var refusals = []errcode.Code{
 	errcode.BSONObjectTooLarge, errcode.BadValue, errcode.DuplicateKey, errcode.IllegalOperation,
-	errcode.ImmutableField, errcode.IndexNotFound, errcode.NamespaceExists,
-	errcode.NamespaceNotFound, errcode.NotSingleValueField, errcode.ShardKeyNotFound,
+	errcode.ImmutableField, errcode.IndexKeySpecsConflict, errcode.IndexNotFound,
+	errcode.NamespaceExists, errcode.NamespaceNotFound, errcode.NotSingleValueField,
+	errcode.ShardKeyNotFound,
 }
 
 // finish waits for the write concern of everything the command has seen or done: also a retry, a

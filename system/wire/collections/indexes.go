@@ -1,6 +1,8 @@
 package collections
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
@@ -52,6 +54,28 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	wanted, err := wantedIndexes(present, specs)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range wanted {
+		if err := s.createIndex(t, ns, i); err != nil {
+			return nil, err
+		}
+	}
+	return reply.Result(
+		bson.E{Key: "numIndexesBefore", Value: int32(1)},
+		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
+		bson.E{Key: "createdCollectionAutomatically", Value: false},
+	), nil
+}
+
+// wantedIndexes are those that a command describes. All of them are judged before any is made, each
+// beside the indexes that there are and those before it.
+func wantedIndexes(
+	present *command.ListedCollection, specs []bson.Raw,
+) (wanted []command.IndexSpec, err error) {
+	others := slices.Clone(present.Indexes)
 	for _, spec := range specs {
 		name, err := request.Text(spec, "name", "")
 		if err != nil {
@@ -64,44 +88,37 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		if name == "_id_" {
 			continue
 		}
-		if err := differs(present, name, keys); err != nil {
+		if err := differs(present.NS, others, name, spec); err != nil {
 			return nil, err
 		}
-		if err := s.createIndex(t, ns, name, spec); err != nil {
-			return nil, err
-		}
+		one := command.IndexSpec{Name: name, Doc: spec}
+		wanted, others = append(wanted, one), append(others, one)
 	}
-	return reply.Result(
-		bson.E{Key: "numIndexesBefore", Value: int32(1)},
-		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
-		bson.E{Key: "createdCollectionAutomatically", Value: false},
-	), nil
+	return wanted, nil
 }
 
 // differs refuses an index of the name of another one. It would not be made, or, of a sharded
 // collection, take the other's place.
-func differs(c *command.ListedCollection, name string, keys bson.Raw) error {
-	for _, i := range c.Indexes {
-		has := i.Doc.Lookup("key")
-		wants := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: keys}
+func differs(ns string, others []command.IndexSpec, name string, spec bson.Raw) error {
+	for _, i := range others {
+		has, wants := i.Doc.Lookup("key"), spec.Lookup("key")
 		if i.Name == name && query.Compare(has, wants) != 0 {
-			const indexKeySpecsConflict = 86
-			return &reply.Failure{Number: indexKeySpecsConflict, Message: "index " + name + " of " +
-				c.NS + " is on " + has.String() + ", not on " + keys.String() + ": drop it first"}
+			return errcode.New(errcode.IndexKeySpecsConflict,
+				"index %s of %s is on %v, not on %v: drop it first", name, ns, has, wants)
 		}
 	}
 	return nil
 }
 
-func (s service) createIndex(t env.Task, ns, name string, spec bson.Raw) error {
+func (s service) createIndex(t env.Task, ns string, i command.IndexSpec) error {
 	_, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
-		NS: ns, Name: name, Spec: spec, Concern: command.Majority,
+		NS: ns, Name: i.Name, Spec: i.Doc, Concern: command.Majority,
 	})
 	if !errcode.Is(err, errcode.IllegalOperation) {
 		return err
 	}
 	_, err = deployment.Ask[command.Done](t, s.d,
-		&command.CreateIndex{NS: ns, Name: name, Spec: spec})
+		&command.CreateIndex{NS: ns, Name: i.Name, Spec: i.Doc})
 	return err
 }
 

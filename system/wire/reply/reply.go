@@ -61,7 +61,7 @@ var numbers = map[errcode.Code]int32{
 	errcode.NotWritablePrimary: 10107,
 	errcode.DuplicateKey:       11000, errcode.InterruptedDueToReplStateChange: 11602,
 	errcode.Interrupted: 11601, errcode.BSONObjectTooLarge: 10334,
-	InvalidPipelineOperator: 168, CursorKilled: 237,
+	InvalidPipelineOperator: 168, CursorKilled: 237, errcode.IndexKeySpecsConflict: 86,
 }
 
 // names are codes that are returned by their numbers, besides those above, most by fail points.
@@ -71,7 +71,6 @@ var names = map[int32]string{
 	9001: "SocketException", 10058: "LegacyNotPrimary", 11600: "InterruptedAtShutdown",
 	13435: "NotPrimaryNoSecondaryOk", 13436: "NotPrimaryOrSecondary", 63: "StaleShardVersion",
 	133: "FailedToSatisfyReadPreference", 391: "ReauthenticationRequired",
-	86: "IndexKeySpecsConflict",
 }
 
 func init() {
