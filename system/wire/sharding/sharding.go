@@ -181,18 +181,36 @@ func (s service) onChunks(
 var millis = bson.E{Key: "millis", Value: int64(0)}
 
 // moving is what moveChunk and moveRange have in common.
-func moving(r *request.Request, ns string) *command.MoveRange {
-	move := &command.MoveRange{
+func moving(r *request.Request, ns string) (move *command.MoveRange, err error) {
+	move = &command.MoveRange{
 		NS: ns, WaitDelete: r.Bool("_waitForDelete", r.Bool("waitForDelete", false)),
 	}
 	if r.Bool("forceJumbo", false) {
 		move.ForceJumbo = command.ForceManual
 	}
-	return move
+	move.Throttle, err = throttle(r)
+	return move, err
+}
+
+// throttle is what the recipient waits for after each batch: with secondaryThrottle for a
+// secondary, unless writeConcern says for which, and without it for none (protocol 16).
+func throttle(r *request.Request) (wc command.WriteConcern, err error) {
+	const primaryAndSecondary = 2
+	doc, err := r.Document("writeConcern")
+	if err != nil || !r.Bool("_secondaryThrottle", r.Bool("secondaryThrottle", false)) {
+		return wc, err
+	}
+	if !request.Has(doc, "w") {
+		return command.WriteConcern{W: primaryAndSecondary}, nil
+	}
+	return request.WriteConcern(doc)
 }
 
 func moveChunk(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
-	move := moving(r, ns)
+	move, err := moving(r, ns)
+	if err != nil {
+		return nil, err
+	}
 	if move.To, err = r.Text("to", ""); err != nil {
 		return nil, err
 	}
@@ -220,7 +238,10 @@ func found(r *request.Request, p key.Pattern, name string) (key.Key, error) {
 }
 
 func moveRange(r *request.Request, ns string, p key.Pattern) (_ env.Message, err error) {
-	move := moving(r, ns)
+	move, err := moving(r, ns)
+	if err != nil {
+		return nil, err
+	}
 	if move.To, err = r.Text("toShard", ""); err != nil {
 		return nil, err
 	}
