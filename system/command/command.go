@@ -116,15 +116,18 @@ type Delete struct {
 
 // FindAndModify changes or removes at most one document and returns what it replaced.
 type FindAndModify struct {
-	NS       string
-	Filter   bson.Raw
-	Change   bson.Raw // nil with Remove
-	Sort     bson.Raw // as of an Update
-	Remove   bool
-	Upsert   bool
-	NewID    bson.Raw // as of an Update
-	New      bool     // return the document after the change instead
-	Implicit bool     // as of an Insert
+	NS     string
+	Filter bson.Raw
+	Change bson.Raw // nil with Remove
+	Sort   bson.Raw // as of an Update
+	Remove bool
+	Upsert bool
+	NewID  bson.Raw // as of an Update
+	New    bool     // return the document after the change instead
+	// Fields is the projection by which the document will be shown, nil for none. A change after
+	// which that is not possible is refused.
+	Fields   bson.Raw
+	Implicit bool // as of an Insert
 	Session  Session
 	Concern  WriteConcern
 	Place    Placement

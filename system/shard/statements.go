@@ -37,6 +37,10 @@ func (s *Server) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command
 func (s *Server) findAndModify(
 	t env.Task, _ env.NodeID, req *command.FindAndModify,
 ) (*command.Written, error) {
+	show, err := query.ParseProjection(req.Fields)
+	if err != nil {
+		return nil, err
+	}
 	r := writeRequest{req.NS, req.Session, req.Concern, req.Place, req.Implicit}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (ch docChange, err error) {
 		if req.Remove {
@@ -46,6 +50,10 @@ func (s *Server) findAndModify(
 		}
 		if ch.outcome.Image = ch.pre; req.New && ch.outcome.N > 0 {
 			ch.outcome.Image = ch.op.Doc
+		}
+		if err == nil && ch.outcome.Image != nil {
+			// Refused after the change, the client would take it for one that was not made.
+			_, err = show.Apply(ch.outcome.Image)
 		}
 		return ch, err
 	})

@@ -24,11 +24,7 @@ func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) 
 	if err != nil {
 		return nil, err
 	}
-	fields, err := r.Document("fields")
-	if err != nil {
-		return nil, err
-	}
-	show, err := query.ParseProjection(fields)
+	show, err := query.ParseProjection(f.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +68,9 @@ func (s *Service) parseFindAndModify(
 	}
 	if f.Upsert {
 		f.Implicit, f.NewID = true, s.newID(st)
+	}
+	if f.Fields, err = r.Document("fields"); err != nil {
+		return nil, err
 	}
 	if f.Concern, err = writeConcern(r); err != nil {
 		return nil, err
