@@ -1,9 +1,16 @@
 package wire_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/sim"
 )
 
 // out is an aggregate command whose results become a collection.
@@ -66,4 +73,48 @@ func TestOutFails(t *testing.T) {
 	c.wantCode(sharded, out("docs", has(2, 2)))
 	c.wantDocs("docs", has(1, 1))
 	c.wantNames("docs", "results")
+}
+
+// cutOff has the other members of a shard lose sight of its primary.
+func (c *simulated) cutOff(shard string) {
+	primary := c.cluster.Primary(shard)
+	for _, id := range c.cluster.Members(shard) {
+		if id != primary {
+			c.world.Partition(primary, id, false)
+		}
+	}
+}
+
+// TestOutOverFailover: a primary that is cut off while the results are written, and has them alone,
+// does not take some of them along: whatever the write concern, the collection has all or none.
+func TestOutOverFailover(t *testing.T) {
+	c := simulate(t, 1)
+	c.wantOK(out("results", has(1, 1)))
+	sent := func(is func(env.Message) bool) func(*sim.Message) bool {
+		return func(m *sim.Message) bool {
+			body, ok := m.Body.(*rpc.Envelope)
+			return ok && m.Call && m.From != m.To && is(body.Body)
+		}
+	}
+	inserts := 0
+	c.world.AddRule(sim.Rule{Match: sent(func(m env.Message) bool {
+		if one, ok := m.(*command.Insert); ok && strings.Contains(one.NS, "agg_out") {
+			if inserts++; inserts == 2 { // the first has made the primary read the catalog
+				c.cutOff("shard-a")
+			}
+		}
+		return false
+	})})
+	c.world.AddRule(sim.Rule{Count: 1, Fate: sim.Fate{Delay: 2 * time.Second},
+		Match: sent(func(m env.Message) bool {
+			_, ok := m.(*command.RenameUnsharded)
+			return ok
+		})})
+	answer := c.answer(c.routers[0], append(out("results", has(2, 2), has(3, 3)),
+		bson.E{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}}}))
+	if answer.Lookup("ok").Double() == 1 {
+		c.wantDocs("results", has(2, 2), has(3, 3))
+	} else {
+		c.wantDocs("results", has(1, 1))
+	}
 }

@@ -18,7 +18,8 @@ const outSharded = 28769
 
 // replace has a collection of the documents take the place of the one that is called ns, as $out
 // does. They are written under another name: until the last moment, in which the one goes and the
-// other gets its name, nothing has changed.
+// other gets its name, nothing has changed. A majority has each of them by then, whatever the write
+// concern: a later primary that lacked some would give the name to the rest.
 func (s *Service) replace(
 	t env.Task, ns string, docs []bson.Raw, concern command.WriteConcern,
 ) (unsatisfied string, err error) {
@@ -38,13 +39,13 @@ func (s *Service) replace(
 		if doc, err = s.withID(doc, command.Session{}); err != nil {
 			return "", err
 		}
-		req := &command.Insert{NS: aside, Docs: []bson.Raw{doc}, Concern: concern}
+		req := &command.Insert{NS: aside, Docs: []bson.Raw{doc}, Concern: command.Majority}
 		w, err := s.insertOne(t, req, ns)
+		if err == nil && w.ConcernError != "" {
+			err = errcode.New(errcode.ExceededTimeLimit, "%s", w.ConcernError)
+		}
 		if err != nil {
 			return "", err
-		}
-		if w.ConcernError != "" {
-			unsatisfied = w.ConcernError
 		}
 	}
 	w, err := deployment.Ask[command.Written](t, s.d, &command.RenameUnsharded{
@@ -53,10 +54,10 @@ func (s *Service) replace(
 	if errcode.Is(err, errcode.IllegalOperation) {
 		return "", isSharded(ns)
 	}
-	if err == nil && w.ConcernError != "" {
-		unsatisfied = w.ConcernError
+	if err != nil {
+		return "", err
 	}
-	return unsatisfied, err
+	return w.ConcernError, nil
 }
 
 // openLike makes an empty collection with the options and the indexes of another one, which may be
