@@ -60,6 +60,9 @@ func (s service) create(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, errcode.New(reply.CommandNotSupported,
 			"views, time series and encrypted collections are not supported")
 	}
+	if err := unlimited(r); err != nil {
+		return nil, err
+	}
 	elements, err := r.Body.Elements()
 	if err != nil {
 		return nil, err
@@ -81,6 +84,15 @@ func (s service) create(t env.Task, r *request.Request) (bson.D, error) {
 		err = errcode.New(errcode.NamespaceExists, "collection %s exists and is sharded", ns)
 	}
 	return reply.OK(), err
+}
+
+// unlimited refuses options that promise what a collection has, and that nobody would see to.
+func unlimited(r *request.Request) error {
+	if r.Bool("capped", false) || r.Has("validator") || r.Has("expireAfterSeconds") {
+		return errcode.New(reply.CommandNotSupported,
+			"capped collections, validators and the expiry of documents are not supported")
+	}
+	return nil
 }
 
 func (s service) drop(t env.Task, r *request.Request) (bson.D, error) {
@@ -299,6 +311,9 @@ func (s service) dbStats(t env.Task, r *request.Request) (bson.D, error) {
 func (s service) collMod(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := r.Collection()
 	if err != nil {
+		return nil, err
+	}
+	if err := unlimited(r); err != nil {
 		return nil, err
 	}
 	if _, err := s.find(t, ns); err != nil {

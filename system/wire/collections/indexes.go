@@ -88,6 +88,10 @@ func wantedIndexes(
 		if name == "_id_" {
 			continue
 		}
+		if request.Bool(spec, "unique", false) && !onID(keys) {
+			return nil, errcode.New(reply.CommandNotSupported,
+				"no index is unique but that on _id: index %s would let duplicates in", name)
+		}
 		if err := differs(present.NS, others, name, spec); err != nil {
 			return nil, err
 		}
@@ -95,6 +99,12 @@ func wantedIndexes(
 		wanted, others = append(wanted, one), append(others, one)
 	}
 	return wanted, nil
+}
+
+// onID reports whether an index is on the _id alone, which is unique.
+func onID(keys bson.Raw) bool {
+	fields, err := keys.Elements()
+	return err == nil && len(fields) == 1 && fields[0].Key() == "_id"
 }
 
 // differs refuses an index of the name of another one. It would not be made, or, of a sharded

@@ -88,6 +88,10 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 		return nil, errcode.New(errcode.BadValue,
 			"the shard key %v leads through a name that is empty or begins with $", spec)
 	}
+	if r.Bool("unique", false) && (pattern.Field != "_id" || pattern.Hashed) {
+		return nil, errcode.New(reply.CommandNotSupported,
+			"no index is unique but that on _id: shard key %v would let duplicates in", spec)
+	}
 	chunks, err := r.Int("numInitialChunks", 0)
 	if err != nil {
 		return nil, err
