@@ -42,10 +42,14 @@ func (a scanPosition) before(b scanPosition) bool {
 	return a.key < b.key || a.key == b.key && a.id < b.id
 }
 
-// next returns the next size documents, all of them for a size of zero; fewer only at the end.
+// maxBatch is from how many bytes on a batch has no room for another document.
+const maxBatch = 16 << 20
+
+// next returns the next size documents, all of them for a size of zero; fewer at the end, and where
+// there is no room for more.
 func (s *mergedScan) next(t env.Task, size int) ([]bson.Raw, error) {
 	var docs []bson.Raw
-	for size == 0 || len(docs) < size {
+	for bytes := 0; bytes < maxBatch && (size == 0 || len(docs) < size); {
 		for _, p := range s.parts {
 			if err := p.fill(t, size); err != nil {
 				return nil, err
@@ -55,7 +59,7 @@ func (s *mergedScan) next(t env.Task, size int) ([]bson.Raw, error) {
 		if first == nil {
 			break
 		}
-		docs = append(docs, first.docs[0])
+		docs, bytes = append(docs, first.docs[0]), bytes+len(first.docs[0])
 		if err := first.drop(); err != nil {
 			return nil, err
 		}

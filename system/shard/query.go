@@ -45,6 +45,7 @@ type cursorQuery struct {
 	since      hlc.Timestamp // up to where everything was committed when the query was let in
 	done       bool
 	killed     error
+	bytes      int // of the documents of the present batch
 }
 
 // snapshotOwnership is what the shard owned at the time of a snapshot read. It keeps nothing from
@@ -239,13 +240,18 @@ func (c *Collection) unsharded() bool {
 	return c.known != nil && c.known.Table.Collection().Unsharded
 }
 
-// batch returns the next documents, at most size; 0 means all. An empty query is done.
+// maxBatch is from how many bytes on a batch has no room for another document: a message has to
+// take it.
+const maxBatch = maxDocument
+
+// batch returns the next documents, at most size and as many as there is room for; a size of 0
+// means no limit. An empty query is done.
 func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
 	if err := t.Point(failpoint.RequestAcquireSnapshot, env.Note{ID: q.c.ns}); err != nil {
 		return nil, err
 	}
 	var docs []bson.Raw
-	for {
+	for q.bytes = 0; ; {
 		if err := q.restore(t); err != nil {
 			return nil, err
 		}
@@ -253,7 +259,7 @@ func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
 		if docs, err = q.read(docs, size); err != nil {
 			return nil, err
 		}
-		if q.done || size > 0 && len(docs) >= size {
+		if q.done || size > 0 && len(docs) >= size || q.bytes >= maxBatch {
 			return docs, q.confirm(t)
 		}
 	}
@@ -314,9 +320,10 @@ func (q *cursorQuery) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 			q.after = store.Place{Key: k, ID: id}
 			if match && q.owns(k) {
 				docs = append(docs, doc)
+				q.bytes += len(doc)
 			}
 			seen++
-			full = seen == yieldEvery || size > 0 && len(docs) == size
+			full = seen == yieldEvery || size > 0 && len(docs) == size || q.bytes >= maxBatch
 			return !full
 		})
 	q.done = !full
