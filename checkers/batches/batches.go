@@ -21,6 +21,7 @@ const (
 	Together    verdict.Signature = "two-deletions-at-once"
 	HandedTwice verdict.Signature = "document-handed-over-twice"
 	WentOn      verdict.Signature = "batch-before-concern"
+	TooEarly    verdict.Signature = "batch-before-majority"
 )
 
 // Limits are what operators have set.
@@ -63,6 +64,7 @@ type Batches struct {
 	handed  map[string]map[string]uint64 // by session: a document, and in which answer it was
 	copied  map[string]Written           // the newest that a recipient has copied, by node and task
 	lacks   func(Written) string
+	open    func(Written) bool
 }
 
 // New has everything judged by the limits.
@@ -70,13 +72,17 @@ func New(l Limits) *Batches {
 	return &Batches{
 		Limits: l, entries: map[string]*entry{}, turns: map[string]*turn{},
 		handed: map[string]map[string]uint64{}, copied: map[string]Written{},
-		lacks: func(Written) string { return "" },
+		lacks: func(Written) string { return "" }, open: func(Written) bool { return false },
 	}
 }
 
 // Lacking says how to learn that fewer members have what a recipient has written than it has to
 // wait for; "" when enough do.
 func (b *Batches) Lacking(of func(Written) string) { b.lacks = of }
+
+// Unconfirmed says how to learn that a primary does not know of a majority that has what it has
+// written.
+func (b *Batches) Unconfirmed(is func(Written) bool) { b.open = is }
 
 // Written is a document that a node has written in an entry of its own term, as a part of a task.
 type Written struct {
@@ -193,6 +199,15 @@ func (b *Batches) Deleted(w Written, ended uint64) (broken []verdict.Violation) 
 				w.Node, w.Task, time.Duration(w.At-before.At)),
 			Because: []string{fmt.Sprintf("the pause must be at least %v: the shorter of "+
 				"rangeDeleterBatchDelayMS and the pause after a failed batch", pause)},
+			Events: []uint64{before.Step},
+		})
+	}
+	if before != nil && ended < before.Step && b.open(*before) {
+		broken = append(broken, verdict.Violation{
+			Signature: TooEarly,
+			Broke:     fmt.Sprintf("%s deleted the next batch for %s", w.Node, w.Task),
+			Because: []string{fmt.Sprintf("no majority is known to have the previous one, entry %d of "+
+				"its log, and no fault has ended the wait for that", before.Index)},
 			Events: []uint64{before.Step},
 		})
 	}

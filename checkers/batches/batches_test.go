@@ -153,3 +153,30 @@ func TestCloned(t *testing.T) {
 		}
 	}
 }
+
+// TestUnconfirmed: the next batch is deleted when a majority has the one before, unless a fault has
+// ended the wait for that.
+func TestUnconfirmed(t *testing.T) {
+	for name, c := range map[string]struct {
+		confirmed, ended uint64
+		want             verdict.Signature
+	}{
+		"confirmed":     {confirmed: 1},
+		"not confirmed": {want: TooEarly},
+		"killed":        {ended: 2},
+	} {
+		b := New(Limits{})
+		b.Unconfirmed(func(w Written) bool { return w.Index > c.confirmed })
+		w := Written{Node: "n", Task: "m", Term: 1, Index: 1, Step: 1}
+		found := verdict.Signature("")
+		for range 2 {
+			for _, v := range b.Deleted(w, c.ended) {
+				found = v.Signature
+			}
+			w.Index, w.Step, w.At = w.Index+1, w.Step+1, w.At+int64(time.Second)
+		}
+		if found != c.want {
+			t.Errorf("%s: found %q, want %q", name, found, c.want)
+		}
+	}
+}

@@ -212,8 +212,9 @@ func (o *Oracle) hurries(m *move, since uint64) bool {
 var batchRule = verdict.Checker{
 	Name: "batches",
 	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, nor " +
-		"with shorter pauses, nor goes on before as many members have a batch as was asked for. A " +
-		"member deletes one range after the other, and a clone has each document once.",
+		"with shorter pauses, nor goes on before as many members have a batch as was asked for: a " +
+		"majority, of what the range deleter deletes. A member deletes one range after the other, " +
+		"and a clone has each document once.",
 	Signatures: verdict.Meanings{
 		batches.TooLarge: "a batch is larger than operators have ever set",
 		batches.TooSoon: "the range deleter, or a recipient that clones, paused for less than " +
@@ -222,6 +223,8 @@ var batchRule = verdict.Checker{
 		batches.HandedTwice: "a donor has handed over a document twice in one clone",
 		batches.WentOn: "a recipient went on although fewer members have what it has written than " +
 			"the request to move the range says",
+		batches.TooEarly: "the range deleter deleted the next batch before a majority had the " +
+			"previous one",
 	},
 }
 
@@ -231,8 +234,13 @@ var _ = declare(121, batchRule, func(o *Oracle) hooks { return hooks{event: o.fo
 func (o *Oracle) Batches(l batches.Limits) { o.batches = batches.New(l) }
 
 // Concerns says how to learn that fewer members have an entry of a node than the request to move a
-// range says for which it was written; "" when enough do.
-func (o *Oracle) Concerns(lacking func(request, node string, term, index uint64) string) {
+// range says for which it was written, "" when enough do; and that a primary does not know of a
+// majority that has an entry.
+func (o *Oracle) Concerns(
+	lacking func(request, node string, term, index uint64) string,
+	unconfirmed func(node string, index uint64) bool,
+) {
+	o.batches.Unconfirmed(func(w batches.Written) bool { return unconfirmed(w.Node, w.Index) })
 	o.batches.Lacking(func(w batches.Written) string {
 		return lacking(o.move(w.Task).request, w.Node, w.Term, w.Index)
 	})

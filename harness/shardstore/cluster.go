@@ -146,7 +146,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	c.oracle.Batches(c.batches())
-	c.oracle.Concerns(c.lacksConcern)
+	c.oracle.Concerns(c.lacksConcern, c.lacksMajority)
 	var err error
 	c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...)
 	if err != nil {

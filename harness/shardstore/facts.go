@@ -285,3 +285,9 @@ func (c *cluster) lacksConcern(request, node string, term, index uint64) string 
 	}
 	return c.disks.Copied(request, oplog.Time{Term: term, Index: index}, c.Members(m.Name()))
 }
+
+// lacksMajority says that a node does not know of a majority that has an entry of its log.
+func (c *cluster) lacksMajority(node string, index uint64) bool {
+	m := c.Member(env.NodeID(node))
+	return m != nil && index > m.Committed().Index
+}
