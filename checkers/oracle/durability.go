@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,8 +18,9 @@ var durabilityRule = verdict.Checker{
 	Name: "durability",
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
 		"exactly the documents that the donor had, and knows every statement that the donor " +
-		"has executed on them, so that no retry is executed again. It is told of no statement " +
-		"that its donor may still lose. No primary executes for a client what it has on record, " +
+		"has executed on them, so that no retry is executed again. The recipient of a migration " +
+		"says no sooner that it has everything. It is told of no statement that its donor may " +
+		"still lose. No primary executes for a client what it has on record, " +
 		"nor what comes before that in the session.",
 	Signatures: verdict.Meanings{
 		notMoved: "a majority of the recipient lacks a document at the commit",
@@ -33,13 +35,21 @@ var durabilityRule = verdict.Checker{
 			"statement at the commit",
 		executedAgain: "a primary executed for a client a statement that its own log excludes",
 		importedYet:   "the recipient recorded a statement that no majority of the donor has",
+		saidTooEarly: "a recipient said that it has everything, although a majority of its shard " +
+			"lacks a document or a statement",
 		notDefined: "at the commit, the recipient's primary has the collection without options, an " +
 			"index or a former name that it has on the donor",
 	},
 }
 
 var _ = declare(50, durabilityRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeStatement, commit: o.judgeDurability}
+	return hooks{
+		event: func(e *trace.Event) {
+			o.judgeStatement(e)
+			o.judgeArrival(e)
+		},
+		commit: o.judgeDurability,
+	}
 })
 
 // The signatures of durability violations.
@@ -53,6 +63,7 @@ const (
 	importedYet   verdict.Signature = "imported-before-majority"
 	executedAgain verdict.Signature = "executed-on-record"
 	notDefined    verdict.Signature = "commit-without-definition"
+	saidTooEarly  verdict.Signature = "arrival-said-too-early"
 )
 
 func (o *Oracle) judgeDurability(w *model.Write) {
@@ -196,22 +207,73 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	if o.primaries[w.Migration()] != nil && o.older() {
 		return // in 4.2 no history moves with a database (protocol 15)
 	}
-	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
-	m, had := o.move(w.Migration()), donor.History()
-	if m.blocked != 0 {
-		had = m.history
-	}
+	recipient := o.world.Set(r.To)
 	durable, applied := recipient.DurableHistory(), recipient.History()
-	sent := had.In(ns, r.Min, r.Max, func(id string, txn uint64) bool {
-		return o.executedIn(o.lives[ns], id, txn)
-	}, func(id string, txn uint64) bool {
-		return o.primaries[w.Migration()] == nil && o.adopted(donor.Leader, ns, id, txn)
-	})
+	sent := o.historyOf(w.Migration(), ns, r)
 	for _, id := range ids(sent, nil) {
 		if st := sent[id]; !durable.Refuses(id, st) {
 			o.reportForgotten(w, ns, r, id, st, applied.Refuses(id, st))
 		}
 	}
+}
+
+// historyOf is what the donor of a move has on record of what moves, or had when it blocked writes.
+func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
+	donor := o.world.Set(r.From)
+	m, had := o.move(id), donor.History()
+	if m.blocked != 0 {
+		had = m.history
+	}
+	return had.In(ns, r.Min, r.Max, func(st string, txn uint64) bool {
+		return o.executedIn(o.lives[ns], st, txn)
+	}, func(st string, txn uint64) bool {
+		return o.primaries[id] == nil && o.adopted(donor.Leader, ns, st, txn)
+	})
+}
+
+// judgeArrival: the donor requests the commit when its recipient has said that it has everything.
+// If that comes too early, the rest mostly arrives before the commit does. While the donor that has
+// blocked writes leads, nothing that it had then can change.
+func (o *Oracle) judgeArrival(e *trace.Event) {
+	if e.Kind != trace.RecipientAdvanced || e.RecipientState() != trace.RecipientEnteredCritSec &&
+		(e.RecipientState() != trace.RecipientDone || !o.older()) {
+		return
+	}
+	m := o.moves[e.Migration()]
+	if m == nil || m.blocked == 0 || m.done || m.committed != 0 || o.drops[m.ns] > m.blocked ||
+		o.world.Set(m.to).Leader != e.Node || o.world.Set(m.from).Term != m.term {
+		return
+	}
+	if lacks := o.lacksToArrive(m); lacks != "" {
+		o.report(durabilityRule, verdict.Violation{
+			Signature: saidTooEarly, NS: m.ns,
+			Broke: fmt.Sprintf("%s said that it has everything of %s, for migration %s", e.Node,
+				o.span(m.min, m.max), m.id),
+			Because: []string{lacks, "the donor has blocked writes since before"},
+		}, m.blocked)
+	}
+}
+
+// lacksToArrive says what a majority of the recipient lacks of what the donor had; "" for nothing.
+func (o *Oracle) lacksToArrive(m *move) string {
+	to := o.world.Set(m.to)
+	sent, durable := model.Within(m.donor, m.min, m.max), to.Durable(m.ns, m.min, m.max)
+	for _, id := range ids(sent, durable) {
+		if d, got := sent[id], durable[id]; d != got {
+			return fmt.Sprintf("of key %s the donor has a document of hash %x, and a majority of %s "+
+				"has %x", o.show(cmp.Or(d.Key, got.Key)), d.Hash, m.to, got.Hash)
+		}
+	}
+	r := model.Move{From: m.from, To: m.to, Min: m.min, Max: m.max}
+	known, executed := to.DurableHistory(), o.historyOf(m.id, m.ns, r)
+	for _, id := range ids(executed, nil) {
+		if st := executed[id]; !known.Refuses(id, st) {
+			session, number, _ := strings.Cut(id, "\x00")
+			return fmt.Sprintf("statement %s of transaction %d of session %s was executed on the "+
+				"donor, and a majority of %s would execute it again", number, st.Hash, session, m.to)
+		}
+	}
+	return ""
 }
 
 func (o *Oracle) reportForgotten(
@@ -294,93 +356,4 @@ func (o *Oracle) WrittenUnkept(node, request, ns, lacking string) {
 			node, request),
 		Because: []string{lacking},
 	}, o.step)
-}
-
-// timeNotKept is the signature of a move that goes on before its party has made sure that no later
-// primary of it reads a catalog from before the commit (protocol 2.2, 9.1, 15). What such a primary
-// believes is wrong only when the member of the config server that it asks lags, and nobody has
-// told it a newer time before.
-const timeNotKept verdict.Signature = "config-time-not-durable"
-
-// ConfigTimes says how the oracle gets to know cluster times: that of the newest entry in the log
-// of a member, and the config time that a majority of its replica set has on record, as far as the
-// member knows. Zero is unknown, and that nothing is on record.
-func (o *Oracle) ConfigTimes(newest, kept func(node string) uint64) {
-	o.order.newest, o.order.kept = newest, kept
-}
-
-// judgeTime looks at the events by which a party has made the time of the commit durable: the end
-// of a migration on either side and, of a movePrimary, the phase after the commit. In 4.2 there is
-// no such record, no decision on record and no such phase. A recipient ends like that when its
-// migration was aborted, too, and then it has heard of no commit.
-func (r *order) judgeTime(e *trace.Event) {
-	id := e.Migration()
-	at := r.commitTimes[id]
-	if at == 0 || r.kept == nil {
-		return
-	}
-	switch e.Kind {
-	case trace.MigrationEnded:
-		if r.move(id).decided != trace.Committed {
-			return
-		}
-	case trace.RecipientAdvanced:
-		if e.RecipientState() != trace.RecipientDone || r.move(id).decided != trace.Committed {
-			return
-		}
-	case trace.PrimaryMoving:
-		if e.PrimaryMovePhase() != trace.PrimaryExitCritSec {
-			return
-		}
-	default:
-		return
-	}
-	if kept := r.kept(e.Node); kept < at {
-		r.outOfOrder(e, timeNotKept,
-			fmt.Sprintf("%s went on at %s after the commit", id, e.Shard),
-			fmt.Sprintf("the commit has config time %d, and a majority of %s has recorded %d at "+
-				"most: the next primary may read a catalog older than the commit",
-				at, e.Shard, kept))
-	}
-}
-
-// moveUnfinished is the signature of a movePrimary whose recipient has not finished an earlier one
-// in the other direction: a successor of its primary would drop the collections that have come back
-// since (H-74b).
-const moveUnfinished verdict.Signature = "unfinished-move-ignored"
-
-// UnfinishedMoves says how the oracle gets to know the movePrimary of a database that a member has
-// on record, "" for none.
-func (o *Oracle) UnfinishedMoves(of func(node, database string) string) { o.order.unfinished = of }
-
-// primaryEnters: a movePrimary goes through its phases in order. One that has ended has left no
-// record with a majority, so that nobody goes on with it.
-func (r *order) primaryEnters(e *trace.Event) {
-	phase, before := e.PrimaryMovePhase(), r.phases[e.Migration()]
-	enters := fmt.Sprintf("the movePrimary enters phase %s", phase)
-	follows := phaseFollows[phase]
-	switch {
-	case before == trace.PrimaryDone || before == trace.PrimaryAborted:
-		r.outOfOrder(e, stateSkipped, enters, fmt.Sprintf("it had ended in phase %s", before))
-	case follows != 0 && before != 0 && phase != before && follows&setOf(before) == 0:
-		r.outOfOrder(e, stateSkipped, enters, fmt.Sprintf("it was in phase %s", before))
-	case phase == trace.PrimaryCloning && before == 0:
-		r.judgeUnfinished(e)
-	}
-	r.phases[e.Migration()] = phase
-}
-
-// judgeUnfinished: before the first phase is on record, the recipient has said that it has nothing
-// of the database, and a majority of it has nothing either.
-func (r *order) judgeUnfinished(e *trace.Event) {
-	leader := r.world.Set(e.Peer).Leader
-	if r.unfinished == nil || leader == "" {
-		return
-	}
-	if earlier := r.unfinished(leader, e.NS); earlier != "" {
-		r.outOfOrder(e, moveUnfinished,
-			fmt.Sprintf("movePrimary %s begins to copy to %s", e.Migration(), e.Peer),
-			fmt.Sprintf("%s has movePrimary %s on record, which may still drop the collections",
-				leader, earlier))
-	}
 }
