@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/tenures"
 	"github.com/shardproof/shardproof/checkers/waits"
+	"github.com/shardproof/shardproof/checkers/warnings"
 )
 
 // TestCatalog: every checker has a name of its own, a promise, and says what its signatures mean.
@@ -18,7 +19,7 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
-		signals.Catalog(), waits.Catalog(), omissions.Catalog(),
+		signals.Catalog(), warnings.Catalog(), waits.Catalog(), omissions.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
+	"github.com/shardproof/shardproof/checkers/warnings"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
 	"github.com/shardproof/shardproof/harness/shardstore/doubts"
 	"github.com/shardproof/shardproof/harness/shardstore/leading"
@@ -28,7 +29,6 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -68,6 +68,7 @@ type cluster struct {
 	sums      sums.Routers
 	timed     *timed.Cluster
 	signals   *signals.Judge
+	warnings  *warnings.Judge
 	// scans are the queries that shards have begun to answer.
 	scans     *scans.Scans
 	omissions *omissions.Judge
@@ -137,7 +138,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		Changed: c.changesHeartbeats(),
 		Partial: protocolOf(s).BlocksWithChangesLeft(),
 	})
-	c.signals = signals.New(c.logOf)
+	c.signals, c.warnings = signals.New(c.logOf), warnings.New(c.deleterOf)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -287,6 +288,7 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.merges.Judge.Observe(e)
 	c.timed.Observe(e)
 	c.signals.Observe(e)
+	c.warned(e)
 	c.balancing.follow(e)
 	c.tookOver(e)
 	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
@@ -300,7 +302,8 @@ func (c *cluster) Observe(e *trace.Event) {
 // Verdicts are those of the step oracle, of the judges of what the config server and donors send
 // and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
-	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict())
+	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
+		c.warnings.Verdict())
 	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts())
 }
 
@@ -348,29 +351,6 @@ func (c *cluster) Loaded(ns string) map[int64]uint64 {
 		})
 	}
 	return by
-}
-
-// HandOver asks a member to step down from its own machine, as an operator with a shell would.
-func (c *cluster) HandOver(id env.NodeID) {
-	m, node := c.Member(id), c.world.Node(id)
-	if m == nil || node == nil || !m.Leading() {
-		return
-	}
-	over := c.oracle.HandsOver(string(id))
-	ended := c.timed.HandsOver(string(id), m.Name(), c.world.Now())
-	node.Spawn(nil, "operator steps down", func(t env.Task) {
-		// A stepdown that finds no successor is refused, which is an answer.
-		err := m.StepDown(t)
-		ended(!errcode.Is(err, errcode.ExceededTimeLimit), c.world.Now())
-		over()
-	})
-}
-
-// TakeOver has a member campaign.
-func (c *cluster) TakeOver(id env.NodeID) {
-	if m, node := c.Member(id), c.world.Node(id); m != nil && node != nil {
-		node.Spawn(nil, "operator has it lead", func(env.Task) { m.TakeOver() })
-	}
 }
 
 // operatorConnection is from where operators give commands: the config server, the shards and a

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -53,5 +54,28 @@ func (o operatorConnection) cleanUp(
 			return err
 		}
 		from = done.StoppedAt
+	}
+}
+
+// HandOver asks a member to step down from its own machine, as an operator with a shell would.
+func (c *cluster) HandOver(id env.NodeID) {
+	m, node := c.Member(id), c.world.Node(id)
+	if m == nil || node == nil || !m.Leading() {
+		return
+	}
+	over := c.oracle.HandsOver(string(id))
+	ended := c.timed.HandsOver(string(id), m.Name(), c.world.Now())
+	node.Spawn(nil, "operator steps down", func(t env.Task) {
+		// A stepdown that finds no successor is refused, which is an answer.
+		err := m.StepDown(t)
+		ended(!errcode.Is(err, errcode.ExceededTimeLimit), c.world.Now())
+		over()
+	})
+}
+
+// TakeOver has a member campaign.
+func (c *cluster) TakeOver(id env.NodeID) {
+	if m, node := c.Member(id), c.world.Node(id); m != nil && node != nil {
+		node.Spawn(nil, "operator has it lead", func(env.Task) { m.TakeOver() })
 	}
 }

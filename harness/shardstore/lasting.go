@@ -146,8 +146,8 @@ func (c *cluster) Arrived(x *env.Exchange) {
 		c.oracle.ChangeAsked(logs.Asked(x.From, change))
 	}
 	m, lasting := c.Member(x.To), lasts(asked.Body)
-	if find, is := asked.Body.(*command.Find); is && m != nil {
-		x.Mark.Applied = scans.Oldest(m, find.Concern)
+	if m != nil {
+		x.Mark.Applied = scans.OldestFor(m, asked.Body)
 	}
 	c.leading.Arrived(x, asked.Body, c.world.Now())
 	if m != nil && (lasting || leading.ByUsers(asked.Body)) && m.Leading() &&

@@ -5,6 +5,10 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/warnings"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -62,3 +66,32 @@ func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 // leastCleanup is how long the cleanup at the end waits for a range at least: a client with less
 // patience would ask again and again for what a slow shard is about to have done.
 const leastCleanup = 20 * time.Second
+
+// deleterOf is the log of a node for those who judge range deletions, nil while it is down.
+func (c *cluster) deleterOf(node string) warnings.Log {
+	if m := c.Member(env.NodeID(node)); m != nil {
+		return logs.Deleter{Keeper: m, Records: protocolOf(c.scenario).PersistsRangeDeletions()}
+	}
+	return nil
+}
+
+// warned has it judged whether the log of a shard announces deletions: by what its primary writes.
+func (c *cluster) warned(e *trace.Event) {
+	if e.Kind == trace.Applied {
+		m := c.Member(env.NodeID(e.Node))
+		if e.Actor != trace.RangeDeleter || m == nil || !m.Leading() || m.Term() != e.Term {
+			return
+		}
+	}
+	c.warnings.Observe(e)
+}
+
+// nextBatch has it judged whether a secondary may answer a query once more. What its primary keeps
+// from deletion, the primary's own queries keep.
+func (c *cluster) nextBatch(x *env.Exchange, asked env.Message) {
+	req, goesOn := asked.(*command.GetMore)
+	m := c.Member(x.To)
+	if goesOn && m != nil && !m.Leading() && !c.mayLose() {
+		c.warnings.Returned(string(x.To), req.Cursor, req.Number, x.Mark.Applied)
+	}
+}

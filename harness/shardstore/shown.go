@@ -76,6 +76,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	c.snapshotAnswer(x, asked.Body, batch)
 	q, unknown := c.admitted(x.To, asked.Body, batch)
 	c.wholeAnswer(x, asked.Body, batch, &q)
+	c.nextBatch(x, asked.Body)
 	if unknown != "" {
 		c.oracle.NotJudged(unknown, len(batch.Docs))
 		return

@@ -22,6 +22,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/warnings"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
@@ -52,7 +53,7 @@ var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises: slices.Concat(
 		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
-		signals.Catalog(), omissions.Catalog(), timed.Catalog(),
+		signals.Catalog(), warnings.Catalog(), omissions.Catalog(), timed.Catalog(),
 	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),

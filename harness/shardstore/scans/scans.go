@@ -46,6 +46,18 @@ func Oldest(m Member, concern command.ReadConcern) uint64 {
 	return m.Applied().Index
 }
 
+// OldestFor is Oldest for what asks a query, or the next batch of one, which reads what there is;
+// 0 for anything else.
+func OldestFor(m Member, asked env.Message) uint64 {
+	switch req := asked.(type) {
+	case *command.Find:
+		return Oldest(m, req.Concern)
+	case *command.GetMore:
+		return m.Applied().Index
+	}
+	return 0
+}
+
 // Scans are the queries that members have begun to answer. Make them with New.
 type Scans struct {
 	open map[string]*Scan

@@ -1,0 +1,160 @@
+// Package warnings judges whether the log of a shard announces that a range is about to be deleted,
+// and whether queries on secondaries heed it.
+//
+// Promise: a deletion without a word is found at its first document, whether or not anybody reads
+// from a secondary, and a query that goes on after the word at its next batch, whether or not a
+// document is missing from that. Both are judged by the logs, the only thing that secondaries see.
+//
+// Refusal: it does not know whether operators would rather have what is left; its caller leaves
+// out the batches of such runs.
+package warnings
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// rule is warning (protocol 10.4).
+var rule = verdict.Checker{
+	Name: "warning",
+	Promise: "Before a primary deletes the first document of a range, its log announces that, and a " +
+		"query on a secondary that may see a part of the range returns nothing after the " +
+		"announcement has arrived, unless operators accept what is left.",
+	Signatures: verdict.Meanings{
+		notAnnounced: "a primary deleted a document of a range whose deletion its log does not " +
+			"announce",
+		notHeeded: "a secondary returned a batch of a query although its log had announced the " +
+			"deletion of what the query may see",
+	},
+}
+
+const (
+	notAnnounced verdict.Signature = "deleted-unannounced"
+	notHeeded    verdict.Signature = "announcement-not-heeded"
+)
+
+// Catalog is the only checker of this package.
+func Catalog() []verdict.Checker { return []verdict.Checker{rule} }
+
+// Range is a range of encoded keys.
+type Range struct{ Min, Max string }
+
+// Log is the log of a node.
+type Log interface {
+	// Last is the index of the newest entry, 0 for none.
+	Last() uint64
+	// Announced says whether the log announces the deletion of a task before an entry of a term,
+	// or whether that cannot be told any more.
+	Announced(task string, term, before uint64) bool
+	// Announces are the ranges of a collection whose deletion is announced in entries behind one
+	// index and up to another.
+	Announces(ns string, behind, last uint64) []Range
+}
+
+// deletion is what a primary deletes for a task in a term.
+type deletion struct {
+	node, task string
+	term       uint64
+}
+
+// cursor is an open query: what it may see, up to where in the log it has been judged, and the
+// number of its newest batch.
+type cursor struct {
+	ns     string
+	parts  []trace.Chunk
+	judged uint64
+	batch  int
+	step   uint64
+}
+
+// Judge follows the deletions and the queries. Make it with New.
+type Judge struct {
+	log func(node string) Log
+	// tasks are those that delete ranges, begun are those of which a document has been deleted.
+	tasks   map[string]bool
+	begun   map[deletion]bool
+	cursors map[string]*cursor
+	verdict verdict.Verdict
+}
+
+// New returns a judge who looks at the logs of nodes; that of a node which is down may be nil.
+func New(log func(node string) Log) *Judge {
+	return &Judge{
+		log: log, tasks: map[string]bool{}, begun: map[deletion]bool{},
+		cursors: map[string]*cursor{}, verdict: rule.Begin(),
+	}
+}
+
+// Verdict is the conclusion so far.
+func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
+
+// Observe takes the next event. The caller passes on deletions by primaries only.
+func (j *Judge) Observe(e *trace.Event) {
+	switch e.Kind {
+	case trace.CursorOpened:
+		if log := j.log(e.Node); log != nil {
+			j.cursors[e.Cursor()] = &cursor{
+				ns: e.NS, parts: slices.Clone(e.Chunks), judged: log.Last(), step: e.Step,
+			}
+		}
+	case trace.CursorClosed:
+		delete(j.cursors, e.Cursor())
+	case trace.RangeDeletion:
+		j.tasks[e.Migration()] = true
+	case trace.Applied:
+		if e.Actor == trace.RangeDeleter && e.Hash == 0 && e.Key != "" {
+			j.judgeDeletion(e)
+		}
+	}
+}
+
+// judgeDeletion judges the first document that is deleted for a task in a term. What is dropped
+// with its collection is no range.
+func (j *Judge) judgeDeletion(e *trace.Event) {
+	d, log := deletion{e.Node, e.For(), e.Term}, j.log(e.Node)
+	if !j.tasks[d.task] || j.begun[d] || log == nil {
+		return
+	}
+	j.begun[d] = true
+	j.verdict.Checked++
+	if log.Announced(d.task, d.term, e.Index) {
+		return
+	}
+	j.verdict.Add(verdict.Violation{
+		Signature: notAnnounced, NS: e.NS,
+		Broke: fmt.Sprintf("%s deletes the first document of a range for %s, in entry %d of its log",
+			e.Node, d.task, e.Index),
+		Because: []string{"no entry before that one announces the deletion: a query on a secondary " +
+			"goes on, and misses documents"},
+		Events: []uint64{e.Step},
+	})
+}
+
+// Returned judges a batch of a query on a secondary, whose log ended with an entry when the batch
+// was asked for. One that is sent again was judged when it was new.
+func (j *Judge) Returned(node, id string, batch int, arrived uint64) {
+	c, log := j.cursors[id], j.log(node)
+	if c == nil || log == nil || batch != 0 && batch <= c.batch {
+		return
+	}
+	c.batch = batch
+	j.verdict.Checked++
+	for _, r := range log.Announces(c.ns, c.judged, arrived) {
+		if slices.ContainsFunc(c.parts, func(p trace.Chunk) bool {
+			return p.Min < r.Max && r.Min < p.Max
+		}) {
+			j.verdict.Add(verdict.Violation{
+				Signature: notHeeded, NS: c.ns,
+				Broke: fmt.Sprintf("%s returned batch %d of query %s", node, batch, id),
+				Because: []string{fmt.Sprintf("its log announces, in an entry behind %d and up to %d, "+
+					"the deletion of a range that the query may see", c.judged, arrived)},
+				Events: []uint64{c.step},
+			})
+			break
+		}
+	}
+	c.judged = max(c.judged, arrived)
+}

@@ -1,0 +1,106 @@
+package logs
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/checkers/warnings"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// Keeper is a member and what its log has made.
+type Keeper interface {
+	Member
+	Store() *store.Store
+}
+
+// Deleter is the log of a member of a shard that deletes ranges. Where tasks are on record, the
+// mark of the task announces its deletion; where not, as in 4.2, a document of its own does.
+type Deleter struct {
+	Keeper
+	Records bool
+}
+
+// Last is the index of the newest entry, 0 for none.
+func (d Deleter) Last() uint64 { return d.Applied().Index }
+
+// Announced says whether the deletion of a task is announced before an entry of a term. A task of
+// which there is no record then is no deletion of a range; others judge that one.
+func (d Deleter) Announced(task string, term, before uint64) bool {
+	if !d.Records {
+		return d.warned(task, term, before)
+	}
+	if before == 0 || before-1 < d.Store().Oldest() {
+		return true
+	}
+	doc := d.Store().Get(rangedel.Namespace, string(key.String(task)), before-1)
+	if doc == nil {
+		return true
+	}
+	k, err := rangedel.Decode(doc)
+	return err != nil || k.Processing
+}
+
+// warned: a deletion that is in the memory of one term is announced in that term.
+func (d Deleter) warned(task string, term, before uint64) bool {
+	for i := before; i > 1; i-- {
+		e, of, kept := d.Entry(i - 1)
+		if !kept {
+			return true
+		}
+		if of != term {
+			return false
+		}
+		for j := range e.Ops {
+			if op := &e.Ops[j]; op.NS == shard.VersionNS && op.Tag == task {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Announces are the ranges of a collection whose deletion is announced in entries behind one index
+// and up to another.
+func (d Deleter) Announces(ns string, behind, last uint64) (all []warnings.Range) {
+	for i := behind + 1; i <= last; i++ {
+		e, _, kept := d.Entry(i)
+		if !kept {
+			continue
+		}
+		for j := range e.Ops {
+			op := &e.Ops[j]
+			if op.Doc == nil || !announces(op) {
+				continue
+			}
+			field := "nss"
+			if op.NS == shard.VersionNS {
+				field = "ns"
+			}
+			if text(op.Doc, field) == ns {
+				all = append(all, warnings.Range{Min: bytesOf(op.Doc, "min"), Max: bytesOf(op.Doc, "max")})
+			}
+		}
+	}
+	return all
+}
+
+// announces says whether secondaries learn from an operation that a range is being deleted.
+func announces(op *oplog.Op) bool {
+	switch op.NS {
+	case rangedel.Namespace:
+		k, err := rangedel.Decode(op.Doc)
+		return err == nil && k.Processing
+	case shard.VersionNS:
+		return op.ID == string(key.String("startRangeDeletion"))
+	}
+	return false
+}
+
+func bytesOf(doc bson.Raw, field string) string {
+	_, b, _ := doc.Lookup(field).BinaryOK()
+	return string(b)
+}
