@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/admission"
 	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
@@ -19,7 +20,7 @@ func TestCatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
-		signals.Catalog(), warnings.Catalog(), waits.Catalog(), omissions.Catalog(),
+		signals.Catalog(), warnings.Catalog(), admission.Catalog(), waits.Catalog(), omissions.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

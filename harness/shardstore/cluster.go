@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/admission"
 	"github.com/shardproof/shardproof/checkers/batches"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/omissions"
@@ -69,6 +70,7 @@ type cluster struct {
 	timed     *timed.Cluster
 	signals   *signals.Judge
 	warnings  *warnings.Judge
+	admission *admission.Judge
 	// scans are the queries that shards have begun to answer.
 	scans     *scans.Scans
 	omissions *omissions.Judge
@@ -139,6 +141,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		Partial: protocolOf(s).BlocksWithChangesLeft(),
 	})
 	c.signals, c.warnings = signals.New(c.logOf), warnings.New(c.deleterOf)
+	c.admission = admission.New(c.lastOf, c.takesPart)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -289,6 +292,7 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.timed.Observe(e)
 	c.signals.Observe(e)
 	c.warned(e)
+	c.admission.Observe(e)
 	c.balancing.follow(e)
 	c.tookOver(e)
 	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
@@ -303,7 +307,7 @@ func (c *cluster) Observe(e *trace.Event) {
 // and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
 	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
-		c.warnings.Verdict())
+		c.warnings.Verdict(), c.admission.Verdict())
 	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts())
 }
 

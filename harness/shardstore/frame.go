@@ -9,11 +9,14 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/debugger/timeline"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/replset"
 )
 
 var _ timeline.Source = (*cluster)(nil)
@@ -155,4 +158,53 @@ func (c *cluster) parts(node string) (all []oracle.Part) {
 		}
 	}
 	return all
+}
+
+// takesPart are the migrations of which a member is the donor or the recipient, for people.
+func (c *cluster) takesPart(node string) (in []string) {
+	for _, p := range c.parts(node) {
+		if p.Role != oracle.Recovers {
+			in = append(in, p.Role+" of "+p.Migration)
+		}
+	}
+	return in
+}
+
+// lastOf is the index of the newest entry in the log of a node, 0 while it is down.
+func (c *cluster) lastOf(node string) uint64 {
+	if m := c.Member(env.NodeID(node)); m != nil {
+		return m.Applied().Index
+	}
+	return 0
+}
+
+// startsToReceive has it judged what a donor hands over.
+func (c *cluster) startsToReceive(m *replset.Member, req *command.RecvChunkStart) {
+	if req.Throttle.W > 1 {
+		c.oracle.Throttled(req.Migration)
+	}
+	behind, told, limited := c.admission.Cloning(req.Migration)
+	if !limited {
+		return
+	}
+	documents, smallest, known := logs.Untouched(
+		m, req.NS, key.Range{Min: req.Min, Max: req.Max}, behind)
+	if known {
+		c.admission.HandsOver(req.From, req.Migration, req.NS, documents,
+			c.mostDocuments(told, smallest))
+	}
+}
+
+// mostDocuments is how many documents a chunk has room for at most, by any of the settings, if none
+// of the collection is much smaller than that (errata E9).
+func (c *cluster) mostDocuments(told int64, smallest int) (most int64) {
+	for _, s := range c.valuesOfSettings() {
+		bytes := told
+		if told == 0 {
+			bytes = int64(s.MaxChunkBytes)
+		}
+		full := max(1, bytes/max(1, int64(smallest)*4/5))
+		most = max(most, full*int64(protocolOf(c.scenario).JumboSlack())/100)
+	}
+	return most
 }

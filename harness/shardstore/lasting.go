@@ -63,10 +63,9 @@ func (c *cluster) Sent(x *env.Exchange) {
 	case *command.ShardsvrMoveRange:
 		c.oracle.PassesOn(req.MigrationOf)
 		c.disks.Wanted(req.MigrationOf, req.Throttle)
+		c.admission.Asked(req.MigrationOf, req.ForceJumbo != command.RefuseJumbo, req.ChunkBytes)
 	case *command.RecvChunkStart:
-		if req.Throttle.W > 1 {
-			c.oracle.Throttled(req.Migration)
-		}
+		c.startsToReceive(m, req)
 	case *command.ShardsvrParticipate:
 		c.oracle.StepAsked(string(x.From), stepOf(req))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/admission"
 	"github.com/shardproof/shardproof/checkers/automerge"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
@@ -53,7 +54,7 @@ var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises: slices.Concat(
 		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
-		signals.Catalog(), warnings.Catalog(), omissions.Catalog(), timed.Catalog(),
+		signals.Catalog(), warnings.Catalog(), admission.Catalog(), omissions.Catalog(), timed.Catalog(),
 	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),

@@ -90,3 +90,26 @@ func TestAnnounced(t *testing.T) {
 		}
 	}
 }
+
+// TestUntouched: what an entry behind the index has written does not count, nor what is outside the
+// range.
+func TestUntouched(t *testing.T) {
+	ops := []oplog.Op{{
+		Kind: oplog.Create, NS: "t.c", Doc: store.EncodeOptions("u", key.Pattern{Field: "_id"}),
+	}}
+	for id := int64(1); id <= 4; id++ {
+		ops = append(ops, oplog.Op{
+			Kind: oplog.Insert, NS: "t.c", ID: string(key.Int(id)),
+			Doc: encoded(t, bson.D{{Key: "_id", Value: id}, {Key: "v", Value: make([]byte, 10-id)}}),
+		})
+	}
+	k := kept(t, append(ops, ops[2])...)
+	documents, smallest, known := Untouched(k, "t.c", key.Range{Min: key.Int(1), Max: key.Int(4)}, 5)
+	if documents != 2 || smallest != len(ops[4].Doc) || !known {
+		t.Errorf("%d documents, the smallest of %d bytes, known: %t", documents, smallest, known)
+	}
+	k.forgotten = 6
+	if _, _, known := Untouched(k, "t.c", key.Everything, 5); known {
+		t.Error("an entry is forgotten, and known")
+	}
+}

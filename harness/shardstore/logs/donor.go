@@ -1,11 +1,15 @@
 package logs
 
 import (
+	"math"
 	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // Member is a member of a replica set and its log.
@@ -34,4 +38,32 @@ func (d Donor) Tells(ns string, behind uint64) bool {
 		}
 	}
 	return false
+}
+
+// Untouched is how many documents a range of a collection has had in every state behind an index,
+// and the size of the smallest that the collection has now; false when the log does not reach back
+// that far.
+func Untouched(
+	m Keeper, ns string, r key.Range, behind uint64,
+) (documents int64, smallest int, known bool) {
+	touched := map[string]bool{}
+	for i := behind + 1; i <= m.Applied().Index; i++ {
+		e, _, kept := m.Entry(i)
+		if !kept {
+			return 0, 0, false
+		}
+		for j := range e.Ops {
+			touched[e.Ops[j].ID] = true
+		}
+	}
+	smallest = math.MaxInt
+	m.Store().ScanKey(ns, key.Everything, store.Latest, store.Place{},
+		func(k key.Key, id string, doc bson.Raw) bool {
+			smallest = min(smallest, len(doc))
+			if r.Contains(k) && !touched[id] {
+				documents++
+			}
+			return true
+		})
+	return documents, smallest, true
 }
