@@ -152,11 +152,27 @@ func (s *Service) audit(a *command.AuditReply) {
 		a.ActiveMigrations = append(a.ActiveMigrations,
 			"recipient of "+r.start.Migration+" "+r.state.String())
 	}
-	if n := s.minOpTime().Updaters; n > 0 {
+	for _, id := range s.forgotten() {
+		a.OutstandingTasks = append(a.OutstandingTasks, "reception of "+id+" noted by nobody")
+	}
+	if n := s.minOpTime().Updaters; n != 0 {
 		a.OutstandingTasks = append(a.OutstandingTasks,
 			fmt.Sprintf("%d commits in progress in minOpTimeRecovery", n))
 	}
 	for _, id := range s.recovering() {
 		a.OutstandingTasks = append(a.OutstandingTasks, "recovery of "+id)
 	}
+}
+
+// forgotten lists the migrations that are noted as bringing a range, and of which this shard is not
+// the recipient any more: the notes would keep its documents from being deleted for good.
+func (s *Service) forgotten() (ids []string) {
+	for _, c := range s.shard.Collections() {
+		for _, id := range c.Incoming() {
+			if s.recipient == nil || s.recipient.start.Migration != id {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }

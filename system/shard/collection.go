@@ -113,6 +113,16 @@ func (c *Collection) Unowned() (migrations []string) {
 	return migrations
 }
 
+// Incoming lists the migrations that are noted as bringing a range and have not brought it yet.
+func (c *Collection) Incoming() (migrations []string) {
+	for _, in := range c.receiving {
+		if !in.arrived {
+			migrations = append(migrations, in.migration)
+		}
+	}
+	return migrations
+}
+
 // settleArrived drops the notes that the metadata makes superfluous: of what is owned now, and of
 // another collection.
 func (c *Collection) settleArrived(before *catalog.Table) {

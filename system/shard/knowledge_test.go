@@ -30,7 +30,13 @@ func TestDroppedCollectionOwesNothing(t *testing.T) {
 	c := w.elect().Collection(testNS)
 	c.Install(remade(testNS, 1, false))
 	c.BeginReceive("m1", key.Everything)
+	if got := c.Incoming(); !slices.Equal(got, []string{"m1"}) {
+		t.Errorf("%v have not arrived yet", got)
+	}
 	c.Arrived("m1")
+	if got := c.Incoming(); len(got) > 0 {
+		t.Errorf("%v have arrived", got)
+	}
 	c.Clear()
 	c.Install(remade(testNS, 1, false))
 	if got := c.Unowned(); !slices.Equal(got, []string{"m1"}) {
