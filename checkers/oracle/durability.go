@@ -37,7 +37,7 @@ var durabilityRule = verdict.Checker{
 		importedYet:   "the recipient recorded a statement that no majority of the donor has",
 		saidTooEarly: "a recipient said that it has everything, although a majority of its shard " +
 			"lacks a document or a statement",
-		notDefined: "at the commit, the recipient's primary has the collection without options, an " +
+		notDefined: "at the commit, the recipient's primary has a collection without options, an " +
 			"index or a former name that it has on the donor",
 	},
 }
@@ -83,11 +83,12 @@ func (o *Oracle) judgeDurability(w *model.Write) {
 // lacks on another.
 func (o *Oracle) Undefined(lacking func(has, other, ns string) []string) { o.undefined = lacking }
 
-// compareDefinition: changes of the whole collection and migrations exclude each other. Moves of a
-// primary are left out: that of 4.2 does not see what changes while it copies (protocol 15).
+// compareDefinition: changes of the whole collection and moves of it exclude each other. Only the
+// move of a primary in 4.2 does not see what changes while it copies (protocol 15).
 func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From).Leader, o.world.Set(r.To).Leader
-	if o.undefined == nil || donor == "" || recipient == "" || o.primaries[w.Migration()] != nil ||
+	if o.undefined == nil || donor == "" || recipient == "" ||
+		o.primaries[w.Migration()] != nil && o.older() ||
 		!o.causes.of(donor).settled || !o.causes.of(recipient).settled {
 		return
 	}

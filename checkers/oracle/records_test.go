@@ -200,6 +200,11 @@ func TestRecordsOfPrimaryMoves(t *testing.T) {
 	}
 }
 
+// plainMoved is a movePrimary of a database with an unsharded collection.
+const plainMoved = opening + "database 1 2 create -..+=a@1|0\nmajority config.0 1 2\n" +
+	"plain user a.0 1 2 c 11\nmajority a.0 1 2\nplain copy b.0 1 1 c 11 p1\nmajority b.0 1 1\n" +
+	"moving a.0 p1 b\ndatabase 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"
+
 // At the commit of a migration the recipient has the collection as the donor has it.
 func TestDefinitions(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -207,16 +212,18 @@ func TestDefinitions(t *testing.T) {
 		lacks     []string
 		signature verdict.Signature
 	}{
-		"all of it":             {moved, nil, ""},
-		"without an index":      {moved, []string{"the index a_1"}, notDefined},
-		"not committed":         {until(moved, "majority config.0 1 2"), []string{"the index a_1"}, ""},
-		"the recipient is new":  {strings.Replace(moved, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), []string{"the index a_1"}, ""},
-		"the primary of a base": {primaryMoved, []string{"the index a_1"}, ""},
+		"all of it":            {moved, nil, ""},
+		"without an index":     {moved, []string{"the index a_1"}, notDefined},
+		"not committed":        {until(moved, "majority config.0 1 2"), []string{"the index a_1"}, ""},
+		"the recipient is new": {strings.Replace(moved, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), []string{"the index a_1"}, ""},
+		"another of a base":    {primaryMoved, []string{"the index a_1"}, ""},
+		"one of a base":        {plainMoved, []string{"the index a_1"}, notDefined},
+		"all of a base":        {plainMoved, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.o.Undefined(func(has, other, ns string) []string {
-				if has != "a.0" || other != "b.0" || ns != "test.docs" {
+				if has != "a.0" || other != "b.0" || ns != "test.docs" && ns != "test.plain" {
 					t.Errorf("%s is compared with %s, of %s", other, has, ns)
 				}
 				return c.lacks

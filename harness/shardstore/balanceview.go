@@ -212,10 +212,17 @@ func (c *cluster) newestTime(node string) uint64 {
 	return uint64(m.AppliedTS())
 }
 
-// undefined is what one member has of the definition of a collection and another one lacks.
+// undefined is what one member has of the definition of a collection and another one lacks. What it
+// has besides, left of a sharded collection that is none any more, does not count.
 func (c *cluster) undefined(has, other, ns string) []string {
 	one, two := c.Member(env.NodeID(has)), c.Member(env.NodeID(other))
 	if one == nil || two == nil {
+		return nil
+	}
+	table, err := c.Catalog(ns)
+	options, _ := one.Store().Options(ns)
+	_, pattern, wrong := store.DecodeOptions(options)
+	if err != nil || wrong != nil || pattern.Unsharded != table.Collection().Unsharded {
 		return nil
 	}
 	return held.Lacking(held.Definition(one.Store(), ns), held.Definition(two.Store(), ns))
