@@ -311,7 +311,7 @@ func TestBalancing(t *testing.T) {
 			three + "shard config.0 1 2 b removed\nmajority config.0 1 2", ownerRemoved,
 		},
 		"given a chunk after its removal": {
-			three + "shard config.0 1 2 c removed\n" + move, ownerRemoved,
+			three + "shard config.0 1 2 c removed\n" + move, givenToClosed,
 		},
 		"removed in another log": {
 			three +

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -15,16 +16,19 @@ var entriesRule = verdict.Checker{
 	Name: "entry-fields",
 	Promise: "A change to the document of a collection, a shard or a database in the catalog " +
 		"changes the fields that it is meant to change, and no others. A zone that has ranges has a " +
-		"shard that may own them and is not draining.",
+		"shard that may own them and is not draining, and so has the cluster; nothing is given to " +
+		"a shard that drains, or is none.",
 	Signatures: verdict.Meanings{
-		homelessZone: "no shard may own the ranges of a zone",
-		otherField:   "a change of the catalog touched a field that it should have left alone",
-		fieldKept:    "a change of the catalog did not change a field that it must change",
+		givenToClosed: "a range or a database was given to a shard that drains, or is none",
+		lastDrains:    "no shard stays in the cluster",
+		homelessZone:  "no shard may own the ranges of a zone",
+		otherField:    "a change of the catalog touched a field that it should have left alone",
+		fieldKept:     "a change of the catalog did not change a field that it must change",
 	},
 }
 
 var _ = declare(26, entriesRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeEntry, administered: o.judgeZones}
+	return hooks{event: o.judgeEntry, commit: o.judgeGiven, administered: o.judgeZones}
 })
 
 // The signatures of documents that do not follow.
@@ -32,7 +36,34 @@ const (
 	otherField   verdict.Signature = "entry-field-unexpected"
 	fieldKept    verdict.Signature = "entry-field-kept"
 	homelessZone verdict.Signature = "zone-without-shards"
+	lastDrains   verdict.Signature = "cluster-without-shards"
+	// givenToClosed is that of what a shard gets after its removal has begun.
+	givenToClosed verdict.Signature = "given-to-closed-shard"
 )
+
+// judgeGiven: who drains gets nothing that is committed behind that, as both are decided under one
+// lock (protocol 14.2). 4.2 looks only whether the shard exists. A collection that is being made
+// may go to a shard whose removal has begun after the shards were chosen.
+func (o *Oracle) judgeGiven(w *model.Write) {
+	c := o.world.Cluster()
+	if !c.Knows() || w.Drops() {
+		return
+	}
+	for _, one := range w.Chunks {
+		founds := len(w.Before) == 0 && !strings.Contains(w.NS, ".")
+		given := founds || w.Migration() != "" && w.Before.Owner(one.Min) != one.Shard
+		drains := c.Draining(one.Shard) && (founds || !o.older())
+		if given && (drains || !c.Has(one.Shard)) {
+			o.report(entriesRule, verdict.Violation{
+				Signature: givenToClosed, NS: w.NS,
+				Ranges: []verdict.KeyRange{{Min: one.Min, Max: one.Max}},
+				Broke: fmt.Sprintf("the config server gave %s of %s to %s, which drains or is no shard",
+					o.span(one.Min, one.Max), w.NS, one.Shard),
+				Because: []string{"its log has the removal of the shard before the write"},
+			}, w.Step)
+		}
+	}
+}
 
 // judgeZones follows every change of the cluster: what is in a zone must have somewhere to go
 // (protocol 13.6).
@@ -40,6 +71,13 @@ func (o *Oracle) judgeZones(e *trace.Event) {
 	c := o.world.Cluster().With(e)
 	if e.Kind != trace.ClusterChanged || !c.Knows() {
 		return
+	}
+	if !c.Stays("", "") {
+		o.report(entriesRule, verdict.Violation{
+			Signature: lastDrains,
+			Broke:     "every shard of the cluster drains, the last one being " + e.Peer,
+			Because:   []string{"what they have has nowhere to go"},
+		})
 	}
 	if zone := c.Homeless(); zone != "" {
 		o.report(entriesRule, verdict.Violation{

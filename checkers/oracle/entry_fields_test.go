@@ -3,6 +3,7 @@ package oracle
 import (
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -118,6 +119,48 @@ func TestZonesKeepShards(t *testing.T) {
 					trace.MajorityEvent{Shard: "config", Term: 1, Index: e.Index}})
 			}
 			expectOf(t, told(all), entriesRule, c.want)
+		})
+	}
+}
+
+// Nothing is given to a shard whose removal has begun, or that is none, but what had been given to
+// it already; and one shard stays.
+func TestGivenToClosed(t *testing.T) {
+	const (
+		drains  = "shard config.0 1 2 b draining\n"
+		gone    = "shard config.0 1 2 b removed\n"
+		moves   = "table 1 3 move_m1 -..g=b@2|0<a g..m=a@2|1\nmajority config.0 1 3"
+		cuts    = "table 1 3 split m..t=b@2|0 t..+=b@2|1\nmajority config.0 1 3"
+		founds  = "database 1 3 create -..+=b@1|0\nmajority config.0 1 3"
+		follows = "database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3"
+		first   = "database 1 1 create -..+=a@1|0\nmajority config.0 1 1\n"
+	)
+	for name, c := range map[string]struct {
+		script string
+		older  bool
+		want   verdict.Signature
+	}{
+		"to one that stays":              {moves, false, ""},
+		"to one that drains":             {drains + moves, false, givenToClosed},
+		"to one that drains, in 4.2":     {drains + moves, true, ""},
+		"to one that is gone, in 4.2":    {gone + moves, true, givenToClosed},
+		"a chunk is cut there":           {drains + cuts, false, ""},
+		"a new database":                 {founds, false, ""},
+		"a new database on one":          {drains + founds, true, givenToClosed},
+		"a database":                     {first + drains + follows, false, givenToClosed},
+		"it stays where it is":           {first + "shard config.0 1 2 a draining\n" + follows, false, ""},
+		"the last but one drains":        {drains + "shard config.0 1 3 c draining\nmajority config.0 1 3", false, ""},
+		"the last one that stays drains": {drains + "shard config.0 1 3 c draining\nshard config.0 1 4 a draining\nmajority config.0 1 4", false, lastDrains},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, three)
+			if c.older {
+				o.Speaks(migrationmodel.V42)
+			}
+			s := script{o: o}
+			s.step = o.step
+			s.lines(t, c.script)
+			expectOf(t, o, entriesRule, c.want)
 		})
 	}
 }
