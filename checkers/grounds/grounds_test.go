@@ -146,6 +146,34 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// TestThroughout: with a ground that did not hold once, a request may have been granted.
+func TestThroughout(t *testing.T) {
+	c := newCatalog()
+	made := c.now
+	c.drop()
+	dropped := c.now
+	c.write("z", "a")
+	c.shard("b", trace.ShardDraining, "hot")
+	for name, want := range map[string]struct {
+		ground *Ground
+		since  int64
+		held   bool
+	}{
+		"there all the while":       {Named(ns), dropped + 2, true},
+		"made just then":            {Named(ns), dropped + 1, false},
+		"dropped and made again":    {Named(ns), made, false},
+		"never there":               {NotSharded("test.more"), made, true},
+		"drains from now on":        {Closed("b"), c.now, false},
+		"drains":                    {Closed("b"), c.now + 1, true},
+		"in any case":               {Always("it is so"), made, true},
+		"before anything was known": {Always("it is so"), 0, false},
+	} {
+		if held := c.past.Throughout(c.world, want.ground, want.since); held != want.held {
+			t.Errorf("%s: %v", name, held)
+		}
+	}
+}
+
 // Of what is too long ago nothing is said.
 func TestForgotten(t *testing.T) {
 	c := newCatalog()
@@ -156,5 +184,8 @@ func TestForgotten(t *testing.T) {
 	never := Never("it is so")
 	if !c.past.Held(c.world, never, began) || c.past.Held(c.world, never, c.now-kept/2) {
 		t.Error("what is forgotten is no proof, and what is remembered is")
+	}
+	if c.past.Throughout(c.world, Always("it is so"), began) {
+		t.Error("what is forgotten is a proof")
 	}
 }

@@ -67,21 +67,35 @@ func (p *Past) add(c change) {
 // Held says whether a ground held at a moment since then, or may have: nothing was known, or the
 // moment is too long ago.
 func (p *Past) Held(w *model.World, g *Ground, since int64) bool {
+	held := since < p.since
+	p.look(w, since, func(v *View) bool {
+		held = held || !v.Cluster.Knows() || g.holds(v)
+		return !held
+	})
+	return held
+}
+
+// Throughout says whether a ground held at every moment since then, for all that is known.
+func (p *Past) Throughout(w *model.World, g *Ground, since int64) bool {
+	held := since >= p.since
+	p.look(w, since, func(v *View) bool {
+		held = held && v.Cluster.Knows() && g.holds(v)
+		return held
+	})
+	return held
+}
+
+// look shows the states since then, the newest first, for as long as more are wanted.
+func (p *Past) look(w *model.World, since int64, more func(*View) bool) {
 	v := &View{Cluster: w.Cluster(), world: w, replaced: map[string]model.Table{}}
-	held := func() bool { return !v.Cluster.Knows() || g.holds(v) }
-	if since < p.since || held() {
-		return true
-	}
-	for i := len(p.changes) - 1; i >= 0 && p.changes[i].at >= since; i-- {
+	wanted := more(v)
+	for i := len(p.changes) - 1; wanted && i >= 0 && p.changes[i].at >= since; i-- {
 		c := &p.changes[i]
 		if c.ns == "" {
 			v.Cluster = c.cluster
 		} else {
 			v.replaced[c.ns] = c.table
 		}
-		if held() {
-			return true
-		}
+		wanted = more(v)
 	}
-	return false
 }

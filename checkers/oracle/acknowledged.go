@@ -2,14 +2,11 @@ package oracle
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers/changelog"
 	"github.com/shardproof/shardproof/checkers/grounds"
-	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -20,9 +17,11 @@ import (
 var acknowledgedRule = verdict.Checker{
 	Name: "acknowledged",
 	Promise: "An acknowledged change of the catalog was in effect on a majority of the config " +
-		"server at some moment between the request and the answer.",
+		"server at some moment between the request and the answer. What can never be granted, or " +
+		"not as the catalog was all the while, is refused.",
 	Signatures: verdict.Meanings{
 		neverSo: "a command was acknowledged, and what it asks for was never in effect",
+		granted: "a request was granted that had to be refused",
 	},
 }
 
@@ -40,8 +39,11 @@ var _ = declare(115, acknowledgedRule, func(o *Oracle) hooks {
 	}
 })
 
-// neverSo is the signature of a command that did nothing.
-const neverSo verdict.Signature = "acknowledged-without-effect"
+// The signatures of commands that did nothing, and of what was granted against the rules.
+const (
+	neverSo verdict.Signature = "acknowledged-without-effect"
+	granted verdict.Signature = "granted-against-the-catalog"
+)
 
 // Fact is what a command is to bring about.
 type Fact struct {
@@ -155,6 +157,23 @@ func (o *Oracle) Refused(r Refusal, g *grounds.Ground) {
 		o.RefusedIdly(r, fmt.Sprintf("this refusal is justified only if %s; the "+
 			"majority-committed catalog never said so in the last %v", g.Wants,
 			elapsed(o.causes.now-r.Since)))
+	}
+}
+
+// Granted judges that a request was not granted on each of the grounds to refuse it that held
+// since it came first. An answer that grants states that a majority has what it rests on.
+func (o *Oracle) Granted(r Refusal, against ...*grounds.Ground) {
+	for _, g := range against {
+		if !o.past.Throughout(o.world, g, r.Since) {
+			continue
+		}
+		o.report(acknowledgedRule, verdict.Violation{
+			Signature: granted, NS: r.NS,
+			Broke: fmt.Sprintf("%s grants %s, which it must refuse: %s", r.Node, r.Request, g.Wants),
+			Because: []string{fmt.Sprintf("this was so in every state that a majority of the config "+
+				"server has had in the last %v", elapsed(o.causes.now-r.Since))},
+		})
+		return
 	}
 }
 
@@ -336,59 +355,4 @@ func Renamed(from, to string) *Fact {
 	return &Fact{What: from + " is called " + to, NS: to, holds: func(o *Oracle) bool {
 		return o.world.Sharded(to) && !o.world.Sharded(from)
 	}}
-}
-
-// changelogRule is changelog (protocol 2.1, 5).
-var changelogRule = verdict.Checker{
-	Name: "changelog",
-	Promise: "What the config server keeps for operators to read (config.changelog, " +
-		"config.actionlog) is what shards and the balancer have recorded, and what has happened.",
-	Signatures: verdict.Meanings{
-		changelog.Missing: "an entry is missing that was acknowledged, or that had to be there",
-		changelog.Untrue:  "an entry about a migration says what has not happened",
-		changelog.Unasked: "there are entries that nobody has asked for, or too many",
-	},
-}
-
-var _ = declare(122, changelogRule, func(*Oracle) hooks { return hooks{} })
-
-// ChangeAsked is called when a request arrives to add an entry to the changelog, ChangeAnswered
-// when it is acknowledged.
-func (o *Oracle) ChangeAsked(e changelog.Entry) { o.changes.Asked(e) }
-
-// ChangeAnswered see ChangeAsked.
-func (o *Oracle) ChangeAnswered(e changelog.Entry) { o.changes.Answered(e, o.step) }
-
-// Changelog judges what the primary of the config server has at the end: the entries of the
-// changelog, and the numbers of those of the action log, which may have so many.
-func (o *Oracle) Changelog(entries []changelog.Entry, actions []int64, most int) {
-	broken := o.changes.Judge(entries, slices.Sorted(maps.Keys(o.moves)), o.outcome)
-	for _, v := range append(broken, changelog.Actions(actions, most)...) {
-		o.report(changelogRule, v)
-	}
-}
-
-// outcome is what has become of a migration, nil when it is unknown.
-func (o *Oracle) outcome(id string) *changelog.Move {
-	m := o.moves[id]
-	if m == nil || m.from == "" {
-		return nil
-	}
-	return &changelog.Move{
-		NS: m.ns, From: m.from, To: m.to, Min: m.min, Max: m.max,
-		Cloned: m.cloning != 0, Committed: m.committed != 0 || o.committedFor(m),
-		Over: m.completed && o.awaited.delayed[m.request] && o.machine != nil &&
-			o.machine.Protocol() == migrationmodel.V80,
-	}
-}
-
-// committedFor says whether a migration counts as committed for its donor because of the late
-// commit of another one, to whatever shard: a donor of 4.2 goes by whether the lowest key of the
-// range is still its own (protocol 4, H-21).
-func (o *Oracle) committedFor(m *move) bool {
-	return slices.ContainsFunc(o.unfenced, func(u damagingCommit) bool {
-		late := o.moves[u.id]
-		return late != nil && late.ns == m.ns && late.from == m.from && late.min <= m.min &&
-			m.min < late.max
-	})
 }

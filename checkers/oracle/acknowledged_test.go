@@ -163,6 +163,34 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// What is granted had no ground against it at one moment at least, whatever has happened to the
+// server.
+func TestGranted(t *testing.T) {
+	const ns = "test.docs"
+	for name, c := range map[string]struct {
+		against   []*grounds.Ground
+		signature verdict.Signature
+	}{
+		"nothing against it":       {nil, ""},
+		"what was never so":        {[]*grounds.Ground{grounds.NotSharded(ns)}, ""},
+		"what was not so at first": {[]*grounds.Ground{grounds.Closed("a")}, ""},
+		"what was so":              {[]*grounds.Ground{grounds.NotSharded(ns), grounds.Named(ns)}, granted},
+		"what is so in any case":   {[]*grounds.Ground{grounds.Always("it is so")}, granted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, three+"\nshard config.0 1 2 a added\nmajority config.0 1 2")
+			since := o.causes.now + 1
+			o.past.Administered(o.world, since)
+			s := script{o: o}
+			s.step = o.step
+			s.lines(t, "shard config.0 1 3 a draining\nmajority config.0 1 3")
+			o.causes.of("config.0").faulted = since
+			o.Granted(Refusal{"config.0", "MoveRange", ns, "", since}, c.against...)
+			expectSignature(t, o, c.signature)
+		})
+	}
+}
+
 // A time is too long ago for a table that may have been gone by, or it is not: of a shard's version,
 // of any for a router, unless a shard has said so.
 func TestRefusedTimes(t *testing.T) {

@@ -2,8 +2,12 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/changelog"
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
@@ -181,4 +185,59 @@ func (p *process) failures(counter, code string) expectation {
 func times(least, most int64) span {
 	const millisecond = 1_000_000
 	return span{least / 2 / millisecond, 2*most/millisecond + 1}
+}
+
+// changelogRule is changelog (protocol 2.1, 5).
+var changelogRule = verdict.Checker{
+	Name: "changelog",
+	Promise: "What the config server keeps for operators to read (config.changelog, " +
+		"config.actionlog) is what shards and the balancer have recorded, and what has happened.",
+	Signatures: verdict.Meanings{
+		changelog.Missing: "an entry is missing that was acknowledged, or that had to be there",
+		changelog.Untrue:  "an entry about a migration says what has not happened",
+		changelog.Unasked: "there are entries that nobody has asked for, or too many",
+	},
+}
+
+var _ = declare(122, changelogRule, func(*Oracle) hooks { return hooks{} })
+
+// ChangeAsked is called when a request arrives to add an entry to the changelog, ChangeAnswered
+// when it is acknowledged.
+func (o *Oracle) ChangeAsked(e changelog.Entry) { o.changes.Asked(e) }
+
+// ChangeAnswered see ChangeAsked.
+func (o *Oracle) ChangeAnswered(e changelog.Entry) { o.changes.Answered(e, o.step) }
+
+// Changelog judges what the primary of the config server has at the end: the entries of the
+// changelog, and the numbers of those of the action log, which may have so many.
+func (o *Oracle) Changelog(entries []changelog.Entry, actions []int64, most int) {
+	broken := o.changes.Judge(entries, slices.Sorted(maps.Keys(o.moves)), o.outcome)
+	for _, v := range append(broken, changelog.Actions(actions, most)...) {
+		o.report(changelogRule, v)
+	}
+}
+
+// outcome is what has become of a migration, nil when it is unknown.
+func (o *Oracle) outcome(id string) *changelog.Move {
+	m := o.moves[id]
+	if m == nil || m.from == "" {
+		return nil
+	}
+	return &changelog.Move{
+		NS: m.ns, From: m.from, To: m.to, Min: m.min, Max: m.max,
+		Cloned: m.cloning != 0, Committed: m.committed != 0 || o.committedFor(m),
+		Over: m.completed && o.awaited.delayed[m.request] && o.machine != nil &&
+			o.machine.Protocol() == migrationmodel.V80,
+	}
+}
+
+// committedFor says whether a migration counts as committed for its donor because of the late
+// commit of another one, to whatever shard: a donor of 4.2 goes by whether the lowest key of the
+// range is still its own (protocol 4, H-21).
+func (o *Oracle) committedFor(m *move) bool {
+	return slices.ContainsFunc(o.unfenced, func(u damagingCommit) bool {
+		late := o.moves[u.id]
+		return late != nil && late.ns == m.ns && late.from == m.from && late.min <= m.min &&
+			m.min < late.max
+	})
 }

@@ -73,7 +73,7 @@ var floors = [][]string{
 		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/leading",
 		"shardstore/merges", "shardstore/doubts", "shardstore/sums",
 		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
-		"shardstore/scans",
+		"shardstore/scans", "shardstore/mistakes",
 		"attack", "live/proxy",
 	},
 	{"runner", "failuredb", "shardstore", "example/kvtarget", "live", "generate/aimed"},

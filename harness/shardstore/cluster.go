@@ -56,8 +56,9 @@ type cluster struct {
 	learned map[lesson]env.Time
 	// queries are those that shards have let in and not answered to the end.
 	queries map[string]asking
-	// firstSeen says when requests came first whose refusal is remembered, by session.
+	// firstSeen is when requests came whose refusal is remembered; keys are lastingKeys.
 	firstSeen map[string]firstSeen
+	keys      map[string]key.Pattern
 	// balanceViews are the latest that were read of config servers, by member.
 	balanceViews map[string]balanceView
 	disks        *disks.Disks
@@ -113,6 +114,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		queries:  map[string]asking{},
 
 		firstSeen:    map[string]firstSeen{},
+		keys:         lastingKeys(s),
 		balanceViews: map[string]balanceView{},
 		disks:        disks.New(setup.World.Durable),
 		leading:      leading.New(),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/mistakes"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -123,24 +124,38 @@ func statementOf(asked env.Message) (s command.Session) {
 // refusedIdly has the oracle judge a refusal of the config server, if the catalog alone can be the
 // reason for it.
 func (c *cluster) refusedIdly(x *env.Exchange, asked env.Message, err error) {
-	if setOf(x.To) != configsvr.Name {
+	r, judged := c.refusalOf(x, asked)
+	if !judged {
 		return
 	}
-	g := c.groundOf(asked, errcode.Of(err))
-	since, s := int64(x.Began), statementOf(asked)
-	if s.ID != "" {
+	if g := c.groundOf(asked, errcode.Of(err)); g != nil {
+		r.Why = err.Error()
+		c.oracle.Refused(r, g)
+	}
+}
+
+// grantedAnswer has the oracle judge that the config server might grant what it has granted.
+func (c *cluster) grantedAnswer(x *env.Exchange, asked env.Message) {
+	against := mistakes.Rules{Protocol: protocolOf(c.scenario), Keys: c.keys}.Grounds(asked)
+	if r, judged := c.refusalOf(x, asked); judged {
+		c.oracle.Granted(r, against...)
+	}
+}
+
+// refusalOf is the request of the config server that was answered, since it came there first; false
+// when that is unknown.
+func (c *cluster) refusalOf(x *env.Exchange, asked env.Message) (r oracle.Refusal, judged bool) {
+	r = oracle.Refusal{
+		Node: string(x.To), Request: nameOf(asked), NS: subject(asked), Since: int64(x.Began),
+	}
+	if s := statementOf(asked); s.ID != "" {
 		first := c.firstSeen[s.ID]
 		if first.txn != s.Txn {
-			return // the client has gone on, and what is remembered by now is of the next request
+			return r, false // the client has gone on, and what is remembered is of the next request
 		}
-		since = first.at
+		r.Since = first.at
 	}
-	if g != nil {
-		c.oracle.Refused(oracle.Refusal{
-			Node: string(x.To), Request: nameOf(asked), NS: subject(asked), Why: err.Error(),
-			Since: since,
-		}, g)
-	}
+	return r, setOf(x.To) == configsvr.Name
 }
 
 // groundOf is what the catalog must have said for a request to be refused with a code; nil when

@@ -131,6 +131,24 @@ func shardedBy(c scenario.Collection) key.Pattern {
 	return key.Pattern{Field: shardKeyField, Hashed: c.Hashed}
 }
 
+// lastingKeys are the shard keys that collections have whenever they are sharded: those of names
+// that no other collection is given.
+func lastingKeys(s *scenario.Scenario) map[string]key.Pattern {
+	keys := map[string]key.Pattern{}
+	for _, c := range s.Collections {
+		if keys[c.NS] = shardKey(c); c.Unsharded {
+			keys[c.NS] = shardedBy(c)
+		}
+	}
+	for i := range s.Ops {
+		if o := &s.Ops[i]; o.Kind == scenario.Rename {
+			delete(keys, o.NS)
+			delete(keys, o.Into)
+		}
+	}
+	return keys
+}
+
 // unsharded reports whether the collection is not sharded: an operation may have changed that.
 func (o operatorConnection) unsharded(c *scenario.Collection) bool {
 	if !c.Unsharded {

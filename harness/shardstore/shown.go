@@ -57,6 +57,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	c.recordedAnswer(x, asked.Body, said.Body)
+	c.grantedAnswer(x, asked.Body)
 	c.lastingAnswer(x, asked)
 	c.deposedAnswer(x, asked.Body, said.Body)
 	c.servedAnswer(x, asked.Body)
