@@ -87,6 +87,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	commandBeside(d.Fork(0x92), s, p)
 	aimed.Add(d, s, z.span)
 	vary(d, s, z)
+	addMistakes(d.Fork(0xd0), s, z)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 

@@ -1,6 +1,11 @@
 package generate
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -26,4 +31,37 @@ func addQuestions(d keyed.Source, s *scenario.Scenario, z size) {
 		End:   z.span,
 	})...)
 	s.SortCommands()
+}
+
+const (
+	// mistakeShare is how many percent of the seeds have an operator who makes mistakes,
+	// mistakesMost how many one makes at most.
+	mistakeShare = 12
+	mistakesMost = 8
+)
+
+// addMistakes has an operator ask for what cannot be granted.
+func addMistakes(own keyed.Source, s *scenario.Scenario, z size) {
+	if !own.Chance("mistakes", mistakeShare) {
+		return
+	}
+	all := commandkind.Mistakes
+	if lasts(s, mainNamespace) {
+		all = slices.Concat(all, commandkind.LastingMistakes)
+	}
+	for i := range 1 + own.IntN("mistakes/count", mistakesMost) {
+		who := fmt.Sprintf("mistake/%d", i)
+		s.Commands = append(s.Commands, scenario.Command{
+			At: time.Duration(own.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond,
+			Do: commandkind.Mistake, Name: mainNamespace, Value: all[own.IntN(who, len(all))],
+		})
+	}
+	s.SortCommands()
+}
+
+// lasts reports whether no operation changes a collection as a whole.
+func lasts(s *scenario.Scenario, ns string) bool {
+	return !slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+		return o.Kind.Whole() && (o.NS == ns || o.Into == ns)
+	})
 }

@@ -1,11 +1,17 @@
 package shardstore
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/grounds"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/mistakes"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -55,6 +61,52 @@ func (o operatorConnection) cleanUp(
 		}
 		from = done.StoppedAt
 	}
+}
+
+var _ = obeys(commandkind.Mistake, adminCommand{
+	check: func(c *scenario.Command) error {
+		if _, known := mistakes.Named(c.Value); !known {
+			return fmt.Errorf("there is no mistake %q, only %s", c.Value,
+				strings.Join(mistakes.Names(), ", "))
+		}
+		return nil
+	},
+	orders: func(o operatorConnection, c *scenario.Command, _ int) []func(env.Task) {
+		return []func(env.Task){func(t env.Task) { o.mistake(t, c) }}
+	},
+})
+
+// mistake asks for what cannot be granted, and has it judged when it is.
+func (o operatorConnection) mistake(t env.Task, c *scenario.Command) {
+	m, _ := mistakes.Named(c.Value)
+	req := m.Request(mistakes.Place{
+		NS: c.Name, Key: o.keys[c.Name], Lo: bound(1), Hi: bound(3),
+		Shard: o.Topology().ShardNames()[0],
+	})
+	r := oracle.Refusal{Request: nameOf(req), NS: c.Name, Since: int64(o.world.Now())}
+	var err error
+	if r.Node = configsvr.Name; m.Routed {
+		r.Node = string(o.Topology().RouterNodes()[0])
+		_, err = rpc.Call[command.Done](t, o.ep, env.NodeID(r.Node), req, o.settings.MoveWait)
+	} else {
+		err = o.askConfig(t, req)
+	}
+	if err == nil && !m.Lasting {
+		o.oracle.Granted(r, grounds.Always(m.Why))
+	}
+}
+
+func (o operatorConnection) askConfig(t env.Task, req env.Message) (err error) {
+	config, wait := o.sets[configsvr.Name], o.settings.MoveWait
+	switch req.(type) {
+	case *command.RemoveShard:
+		_, err = rpc.CallPrimary[command.RemoveShardReply](t, config, req, wait)
+	case *command.CreateDatabase:
+		_, err = rpc.CallPrimary[command.DatabaseReply](t, config, req, wait)
+	default:
+		_, err = rpc.CallPrimary[command.Done](t, config, req, wait)
+	}
+	return err
 }
 
 // HandOver asks a member to step down from its own machine, as an operator with a shell would.
