@@ -177,7 +177,9 @@ func returnsOf(acts []KeyOp) []moment {
 // follow decides whether an order explains the acts, which are in the order of their calls. It
 // answers Open when there is too much to follow, or when it was stopped. Stuck is the act at whose
 // return nothing was possible any more. The acts are plain afterwards.
-func follow(spec *specification, acts []KeyOp, stopped func(steps int) bool) (answer Answer, stuck int32) {
+func follow(
+	spec *specification, acts []KeyOp, stopped func(steps int) bool,
+) (answer Answer, stuck int32) {
 	spec.plain(acts)
 	f := &follower{
 		spec: spec.of(acts), acts: acts, slotOf: make([]int8, len(acts)), stopped: stopped,
@@ -265,7 +267,8 @@ func (f *follower) ret(i int32) (possible, within bool) {
 	}
 	for n := 0; n < len(met.all); n++ {
 		f.steps++
-		if len(met.all)+len(next.all) > mostPossibilities || f.steps%askEvery == 0 && f.stopped(askEvery) {
+		if len(met.all)+len(next.all) > mostPossibilities ||
+			f.steps%askEvery == 0 && f.stopped(askEvery) {
 			return false, false
 		}
 		f.extend(met.all[n], slot)
