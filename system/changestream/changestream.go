@@ -99,6 +99,10 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	return t.Err()
 }
 
+// maxChanges is from how many bytes of documents on an answer takes no other entry, whatever limit
+// the reader names: a message has to take it.
+const maxChanges = 16 << 20
+
 // collect fills the answer from the committed log. What happened to an unsharded collection before
 // it came here with its database is in the log of another shard, and so may be what happened under
 // its name while a sharded collection had that.
@@ -106,6 +110,7 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 	reply.Upto = s.member.CommittedTS()
 	waits := suspension{ns: req.NS, since: req.After, held: s.shard.Suspended(req.NS)}
 	var came bool
+	bytes := 0
 	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
 		came = came || cameWithDatabase(req.NS, e) ||
 			req.Unsharded && (arrived(req.NS, e) || shard.WasSharded(req.NS, e))
@@ -115,7 +120,10 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		changes := Changes(s.shard.Name(), req.NS, e)
 		waits.pass(e, changes)
 		reply.Changes = append(reply.Changes, changes...)
-		if req.Limit == 0 || len(reply.Changes) < req.Limit {
+		for i := range changes {
+			bytes += len(changes[i].Doc)
+		}
+		if bytes < maxChanges && (req.Limit == 0 || len(reply.Changes) < req.Limit) {
 			return true
 		}
 		reply.Upto = e.TS

@@ -73,3 +73,37 @@ func TestLargeBatches(t *testing.T) {
 		t.Errorf("%d documents are found, not %d", all, n)
 	}
 }
+
+// TestLargeChanges: so it is with the answers by which a shard tells what has changed.
+func TestLargeChanges(t *testing.T) {
+	c := simulate(t, 1)
+	const n = 4
+	begin := c.answer(c.routers[0], bson.D{{Key: "count", Value: "docs"}}).Lookup("operationTime")
+	c.insertLarge(n)
+	c.largest(func(body any) (docs []bson.Raw) {
+		if read, ok := body.(*command.ChangesRead); ok {
+			for i := range read.Changes {
+				docs = append(docs, read.Changes[i].Doc)
+			}
+		}
+		return docs
+	})
+	ask := c.conversation(c.routers[0])
+	answer := ask(bson.D{{Key: "aggregate", Value: "docs"}, {Key: "cursor", Value: bson.D{}},
+		{Key: "pipeline", Value: bson.A{bson.D{{Key: "$changeStream", Value: bson.D{
+			{Key: "startAtOperationTime", Value: begin}}}}}}})
+	all := 0
+	for batch, rounds := "firstBatch", 0; all < n && rounds < 3*n; rounds++ {
+		docs, _ := answer.Lookup("cursor", batch).ArrayOK()
+		some, err := docs.Values()
+		if err != nil {
+			t.Fatalf("%v in %.200v", err, answer)
+		}
+		all, batch = all+len(some), "nextBatch"
+		answer = ask(bson.D{{Key: "getMore", Value: answer.Lookup("cursor", "id")},
+			{Key: "collection", Value: "docs"}})
+	}
+	if all != n {
+		t.Errorf("%d changes are told, not %d", all, n)
+	}
+}
