@@ -156,3 +156,17 @@ func TestOutputConcern(t *testing.T) {
 		})
 	}
 }
+
+// TestMergeOfDottedNames: a field whose name has a dot is not taken for one inside another.
+func TestMergeOfDottedNames(t *testing.T) {
+	c := simulate(t, 1)
+	const commandNotSupported = 115
+	dotted := bson.E{Key: "x.y", Value: 1}
+	for _, how := range []string{"merge", "keepExisting"} {
+		c.wantCode(commandNotSupported,
+			merge("results", bson.D{{Key: "whenMatched", Value: how}}, has(1, 1, dotted)))
+		c.wantDocs("results")
+	}
+	c.wantOK(merge("results", bson.D{{Key: "whenMatched", Value: "replace"}}, has(1, 1, dotted)))
+	c.wantDocs("results", has(1, 1, dotted))
+}

@@ -231,8 +231,24 @@ func (o *output) upsert(
 	if u.Filter, err = bson.Marshal(same); err != nil || o.operator == "" {
 		return u, err
 	}
+	if err := plainNames(doc); err != nil {
+		return nil, err
+	}
 	u.Change, err = bson.Marshal(bson.D{{Key: o.operator, Value: doc}})
 	return u, err
+}
+
+// plainNames refuses a result with a field whose name an operator would take for a path: it would
+// write something else.
+func plainNames(doc bson.Raw) error {
+	elements, err := doc.Elements()
+	for _, e := range elements {
+		if name := e.Key(); name == "" || name[0] == '$' || strings.Contains(name, ".") {
+			return errcode.New(reply.CommandNotSupported,
+				"$merge can only replace by a result that has a field called %q", name)
+		}
+	}
+	return err
 }
 
 // isNone reports whether documents with this shard key could not be told from those without one, or
