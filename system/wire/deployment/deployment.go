@@ -118,6 +118,9 @@ func (d *Deployment) Collections(t env.Task, name string) ([]command.ListedColle
 	})
 	for _, ns := range db.Sharded {
 		one, err := d.sharded(t, ns)
+		if errcode.Is(err, errcode.NamespaceNotFound) {
+			continue // it was dropped since the catalog named it
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -173,6 +176,9 @@ func (d *Deployment) listOn(
 func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollection, err error) {
 	one.NS = ns
 	table, err := d.Table(t, ns)
+	if err == nil && table.Collection().Unsharded {
+		err = errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded any more", ns)
+	}
 	if err != nil {
 		return one, err
 	}
