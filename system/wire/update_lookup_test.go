@@ -66,3 +66,49 @@ func TestUpdateLookupFails(t *testing.T) {
 		t.Errorf("the stream went on with %v", more)
 	}
 }
+
+// TestUpdateLookupAfterRename: the document of a change is not looked up in another collection that
+// has got the name since.
+func TestUpdateLookupAfterRename(t *testing.T) {
+	for _, coll := range []string{"docs", "plain"} { // sharded, and not
+		c := simulate(t, 1)
+		ask := c.conversation(c.routers[0])
+		insert := func(x int) {
+			c.wantOK(bson.D{{Key: "insert", Value: coll}, {Key: "documents", Value: []bson.D{
+				has(1, 1, bson.E{Key: "x", Value: x})}}})
+		}
+		update := func(x int) {
+			c.wantOK(bson.D{{Key: "update", Value: coll}, {Key: "updates", Value: []bson.D{{
+				{Key: "q", Value: bson.D{{Key: "k", Value: 1}}},
+				{Key: "u", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: x}}}}}}}}})
+		}
+		insert(1)
+		opened := ask(bson.D{{Key: "aggregate", Value: coll}, {Key: "cursor", Value: bson.D{}},
+			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$changeStream", Value: bson.D{
+				{Key: "fullDocument", Value: "updateLookup"}}}}}}})
+		more := bson.D{{Key: "getMore", Value: opened.Lookup("cursor", "id")},
+			{Key: "collection", Value: coll}}
+		update(2)
+		full := ask(more).Lookup("cursor", "nextBatch", "0", "fullDocument", "x")
+		if x, _ := full.AsInt64OK(); x != 2 {
+			t.Errorf("%s: the document of the first change has %v", coll, full)
+		}
+		update(3)
+		c.on(c.routers[1], func(task env.Task) {
+			rename := request.Request{Name: "renameCollection", DB: "admin", Body: marshal(t, bson.D{
+				{Key: "renameCollection", Value: "test." + coll}, {Key: "to", Value: "test.other"}})}
+			served := dispatch.New(c.behind(c.routers[1]), false)
+			answer := marshal(t, served.Answer(task, &rename, failcommand.Fate{}))
+			if answer.Lookup("ok").Double() != 1 {
+				t.Errorf("%s: the rename is answered with %v", coll, answer)
+			}
+		})
+		insert(4)
+		change := ask(more).Lookup("cursor", "nextBatch", "0")
+		doc, _ := change.DocumentOK()
+		if what, _ := doc.Lookup("operationType").StringValueOK(); what != "update" ||
+			doc.Lookup("fullDocument").Type != bson.TypeNull {
+			t.Errorf("%s: the second change is %v", coll, change)
+		}
+	}
+}

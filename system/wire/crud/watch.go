@@ -30,6 +30,8 @@ type stream struct {
 	id     string
 	mark   command.Token
 	lookup bool
+	// uuid is the identity of the collection, if documents are looked up.
+	uuid   string
 	stages []bson.Raw
 	ended  bool
 	closed bool
@@ -66,13 +68,9 @@ func (s *Service) watch(
 		!errcode.Is(err, errcode.IllegalOperation) {
 		return nil, err
 	}
-	batch, err := deployment.Ask[command.ChangeBatch](t, s.d, req)
-	if err != nil {
+	c := &stream{s: s, ns: ns, lookup: full == "updateLookup", stages: stages[1:]}
+	if err := c.open(t, req); err != nil {
 		return nil, labelled(err)
-	}
-	c := &stream{
-		s: s, ns: ns, id: batch.Stream, mark: batch.Upto, lookup: full == "updateLookup",
-		stages: stages[1:],
 	}
 	return s.first(t, cursor.Open(ns, c), size, false)
 }
@@ -95,6 +93,29 @@ func resumeAfter(req *command.Watch, options bson.Raw) error {
 		req.Resume, req.After = true, command.Mark(at-1)
 	}
 	return nil
+}
+
+// open opens the stream, and finds out of which collection it is if that will be asked for.
+func (c *stream) open(t env.Task, req *command.Watch) (err error) {
+	if c.lookup {
+		if c.uuid, err = c.s.d.Identity(t, c.ns); err != nil {
+			return err
+		}
+	}
+	batch, err := deployment.Ask[command.ChangeBatch](t, c.s.d, req)
+	if err != nil {
+		return err
+	}
+	c.id, c.mark = batch.Stream, batch.Upto
+	if !c.lookup {
+		return nil
+	}
+	now, err := c.s.d.Identity(t, c.ns)
+	if err == nil && now != c.uuid {
+		err = errcode.New(errcode.StaleEpoch,
+			"%s became another collection while its changes began to be watched", c.ns)
+	}
+	return err
 }
 
 // Mark is the place up to which the stream was read.
@@ -124,9 +145,13 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	}
 	c.id, c.mark = batch.Stream, batch.Upto
 	c.ended = batch.Stream == ""
+	newest, err := c.lookUp(t, batch.Changes)
+	if err != nil {
+		return nil, labelled(err)
+	}
 	var docs []bson.Raw
 	for i := range batch.Changes {
-		doc, err := c.event(t, &batch.Changes[i])
+		doc, err := c.event(&batch.Changes[i], newest[i])
 		if err != nil {
 			return nil, labelled(err)
 		}
@@ -154,7 +179,8 @@ func labelled(err error) error {
 // Close only ends the stream: the router keeps no more than its positions, which time out.
 func (c *stream) Close(env.Task) { c.closed = true }
 
-func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
+// event is what clients are told of a change; newest is the document that was looked up for it.
+func (c *stream) event(ch *command.Change, newest any) (bson.Raw, error) {
 	db, coll, _ := strings.Cut(c.ns, ".")
 	event := bson.D{
 		{Key: "_id", Value: tokenOf(ch.Token)},
@@ -167,10 +193,6 @@ func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 	case command.ChangeUpdate:
 		event = append(event, bson.E{Key: "updateDescription", Value: description(ch.Doc)})
 		if c.lookup {
-			newest, err := c.newest(t, ch)
-			if err != nil {
-				return nil, err
-			}
 			event = append(event, bson.E{Key: "fullDocument", Value: newest})
 		}
 	}
@@ -220,6 +242,30 @@ func description(doc bson.Raw) bson.D {
 		{Key: "updatedFields", Value: fields}, {Key: "removedFields", Value: bson.A{}},
 		{Key: "truncatedArrays", Value: bson.A{}},
 	}
+}
+
+// lookUp finds the documents that updates have changed, nil for every other change. If the name has
+// become that of another collection, what was found may be in that.
+func (c *stream) lookUp(t env.Task, changes []command.Change) (newest []any, err error) {
+	newest = make([]any, len(changes))
+	found := false
+	for i := range changes {
+		if !c.lookup || changes[i].Kind != command.ChangeUpdate {
+			continue
+		}
+		if newest[i], err = c.newest(t, &changes[i]); err != nil {
+			return nil, err
+		}
+		found = found || newest[i] != nil
+	}
+	if !found {
+		return newest, nil
+	}
+	now, err := c.s.d.Identity(t, c.ns)
+	if err == nil && now != c.uuid {
+		clear(newest)
+	}
+	return newest, err
 }
 
 // newest is the document at the time of the change or later, nil when there is none.

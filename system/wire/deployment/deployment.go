@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system/router"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // Deployment is a cluster behind one router, for tasks of the router's node.
@@ -189,6 +190,28 @@ func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollectio
 		}
 	}
 	return one, err
+}
+
+// Identity tells the collection that has the name now from all others that have had it or will; it
+// is empty if there is none.
+func (d *Deployment) Identity(t env.Task, ns string) (uuid string, err error) {
+	table, err := d.Table(t, ns)
+	if err == nil && !table.Collection().Unsharded {
+		return table.Collection().UUID, nil
+	}
+	var all []command.ListedCollection
+	if err == nil {
+		_, all, err = d.onPrimary(t, catalog.DatabaseOf(ns))
+	}
+	for _, c := range all {
+		if c.NS == ns && err == nil {
+			uuid, _, err = store.DecodeOptions(c.Options)
+		}
+	}
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		err = nil
+	}
+	return uuid, err
 }
 
 // Create makes sure that the database and the collection exist. Options are the client's; exclusive
