@@ -21,6 +21,9 @@ import (
 // greetingLimit bounds what a client may send before it has authenticated.
 const greetingLimit = 64 << 10
 
+// mostAnswer bounds an answer's document, which the head of its message comes before.
+const mostAnswer = frame.MaxMessage - 1<<10
+
 // errClosed ends a connection on behalf of the fail point.
 var errClosed = errors.New("closed by the fail point")
 
@@ -105,8 +108,15 @@ func (c *connection) attended(ctx context.Context, m *frame.Message) (bson.D, er
 	return doc, err
 }
 
+// send sends an answer. One that is longer than any message, such as a group of all documents,
+// would have the client close the connection and ask again.
 func (c *connection) send(m *frame.Message, doc bson.D) error {
 	raw, err := bson.Marshal(doc)
+	if err == nil && len(raw) > mostAnswer {
+		raw, err = bson.Marshal(reply.FailureOf(errcode.New(errcode.BSONObjectTooLarge,
+			"the answer would have %d bytes, and at most %d are allowed",
+			len(raw), mostAnswer)).Document())
+	}
 	if err != nil {
 		return err
 	}
