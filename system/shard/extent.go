@@ -5,14 +5,17 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// collStats counts what is there, orphans as well, as the statistics of a collection do.
+// collStats counts what is there, orphans as well, as the statistics of a collection do. It waits
+// for proof of the leadership: a deposed primary would count what others have changed since, or
+// what nobody else has.
 func (s *Server) collStats(
-	_ env.Task, _ env.NodeID, req *command.ShardsvrCollStats,
+	t env.Task, _ env.NodeID, req *command.ShardsvrCollStats,
 ) (*command.ShardExtent, error) {
-	if err := s.Member().NeedPrimary(); err != nil {
+	lead, err := s.Member().Lead()
+	if err != nil {
 		return nil, err
 	}
 	x := &command.ShardExtent{}
 	x.Documents, x.Bytes = s.Member().Store().Extent(req.NS)
-	return x, nil
+	return x, lead.AwaitMajority(t)
 }
