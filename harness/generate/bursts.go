@@ -91,3 +91,47 @@ func takeTime(own keyed.Source, s *scenario.Scenario, z size) {
 		op.Rest = min(rest, (longestScan / batches).Truncate(time.Millisecond))
 	}
 }
+
+const (
+	// belowShare is how many percent of the seeds with several migrations have scans of secondaries
+	// below which ranges are deleted, and metShare how many percent of the migrations of these meet
+	// one.
+	belowShare, metShare = 15, 60
+	// belowLead is for how long such a scan may have begun when the migration is requested.
+	belowLead = 20 * time.Millisecond
+)
+
+// readBelow has scans of everything be read from secondaries, in small batches, from shortly before
+// a range moves until what its donor had of it is deleted: no secondary keeps that for its queries,
+// so they have to end. Nothing is added.
+func readBelow(own keyed.Source, s *scenario.Scenario, z size) {
+	if z.moves <= 1 || !own.Chance("below", belowShare) {
+		return
+	}
+	s.Set(scenario.Setting{
+		Name: "orphanCleanupDelaySecs", Value: keyed.Pick(own, "delay", "0s", "0s", "5ms"),
+	})
+	s.Set(scenario.Setting{Name: "terminateSecondaryReadsOnOrphanCleanup", Value: "1"})
+	next := 0
+	for _, m := range s.Migrations {
+		each := own.Fork(uint64(m.ID))
+		if m.NS != mainNamespace || !each.Chance("meets", metShare) {
+			continue
+		}
+		for next < len(s.Ops) && (s.Ops[next].Kind != scenario.Scan || s.Ops[next].NS != m.NS) {
+			next++
+		}
+		if next == len(s.Ops) {
+			break
+		}
+		op := &s.Ops[next]
+		next++
+		op.At = max(0, m.At-time.Duration(each.IntN("lead", int(belowLead))))
+		op.Key, op.To, op.Batch = 0, int64(s.Collections[0].Keys), 1+each.IntN("batch", 2)
+		op.Concern = keyed.Pick(each, "concern", "majority", "majority", "local")
+		op.Prefer, op.Causal, op.Age = scenario.Secondary, false, 0
+		batches := time.Duration(1 + op.To/int64(op.Batch))
+		op.Rest = (longestScan / 2 / batches).Truncate(time.Millisecond)
+	}
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}

@@ -93,6 +93,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	gather(d.Fork(0x8f), s)
 	openWhileMoving(d.Fork(0x90), s)
 	takeTime(d.Fork(0xc5), s, size)
+	readBelow(d.Fork(0xd8), s, size)
 	askTwice(s, d, size)
 	meetRenames(s, d)
 	combineFaults(d, s, p)
