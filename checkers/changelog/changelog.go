@@ -2,11 +2,10 @@
 // config.changelog, to which shards add, and config.actionlog, to which the balancer does.
 //
 // Promise: an entry that is missing was acknowledged, or had to be there before what was seen to
-// happen next; one that is wrong says something else than its server has asked for, or than has
-// happened.
+// happen next, or was about a migration that nothing disturbed; one that is wrong says something
+// else than its server has asked for, or than has happened.
 //
-// Refusal: it does not miss an entry that may have been lost, which is most of them: nothing waits
-// for them.
+// Refusal: it does not miss an entry that may have been lost: nothing waits for most of them.
 package changelog
 
 import (
@@ -51,6 +50,10 @@ type Move struct {
 	// Cloned says that its donor was seen to clone, Committed that a majority of the config server
 	// has committed it, Over that its donor has completed it and had nothing left to wait for.
 	Cloned, Committed, Over bool
+	// Gave and Got say of the donor and of the recipient that it took part until the migration was
+	// committed and over, and that nothing has happened to it since the beginning: nothing that it
+	// has recorded got lost.
+	Gave, Got bool
 }
 
 // Log is what shards have asked the config server to record.
@@ -78,7 +81,7 @@ func (l *Log) Answered(e Entry, step uint64) { l.answered = append(l.answered, a
 func (l *Log) Judge(
 	entries []Entry, ids []string, move func(id string) *Move,
 ) (broken []verdict.Violation) {
-	have, started := map[string]int{}, map[string]bool{}
+	have, about := map[string]int{}, map[string][]string{}
 	for i := range entries {
 		e := &entries[i]
 		have[e.text()]++
@@ -93,7 +96,7 @@ func (l *Log) Judge(
 		if m := move(e.Migration); e.Migration != "" && m != nil {
 			broken = append(broken, judgeMove(e, m)...)
 		}
-		started[e.Migration] = started[e.Migration] || e.What == Started
+		about[e.Migration] = append(about[e.Migration], e.What)
 	}
 	for i := range l.answered {
 		a := &l.answered[i]
@@ -108,11 +111,34 @@ func (l *Log) Judge(
 		}
 	}
 	for _, id := range ids {
-		if m := move(id); m != nil && m.Cloned && !started[id] {
+		if m := move(id); m != nil {
+			broken = append(broken, lacking(id, m, about[id])...)
+		}
+	}
+	return broken
+}
+
+// lacking are the entries that must be there of a migration of which these are. One that is
+// committed may end with an error all the same, if somebody waited for more.
+func lacking(id string, m *Move, has []string) (broken []verdict.Violation) {
+	const undisturbed = "the migration was committed and is over, and nothing has happened since it " +
+		"began to the server that records this"
+	for _, one := range []struct {
+		must    bool
+		either  []string
+		because string
+	}{
+		{m.Cloned, []string{Started}, "its donor goes on only when a majority has that"},
+		{m.Gave, []string{Committed}, undisturbed},
+		{m.Gave, []string{Gave, Failed}, undisturbed},
+		{m.Got, []string{Received}, undisturbed},
+	} {
+		is := func(what string) bool { return slices.Contains(one.either, what) }
+		if one.must && !slices.ContainsFunc(has, is) {
 			broken = append(broken, verdict.Violation{
 				Signature: Missing, NS: m.NS,
-				Broke:   "config.changelog has no " + Started + " of migration " + id,
-				Because: []string{"its donor goes on only when a majority has that"},
+				Broke:   "config.changelog has no " + one.either[0] + " of migration " + id,
+				Because: []string{one.because},
 			})
 		}
 	}

@@ -23,8 +23,14 @@ func TestJudge(t *testing.T) {
 	moved := Move{
 		NS: "test.docs", From: "shard-a", To: "shard-b", Min: "1", Max: "5", Committed: true,
 	}
-	cloned, over, aborted := moved, moved, moved
-	cloned.Cloned, over.Over, aborted.Committed = true, true, false
+	cloned, over, aborted, gave, got := moved, moved, moved, moved, moved
+	cloned.Cloned, over.Over, aborted.Committed, gave.Gave, got.Got = true, true, false, true, true
+	told := func(what ...string) (all []Entry) {
+		for _, one := range what {
+			all = append(all, about(one))
+		}
+		return all
+	}
 	for name, c := range map[string]struct {
 		asked, answered, has []Entry
 		move                 Move
@@ -34,6 +40,12 @@ func TestJudge(t *testing.T) {
 			[]Entry{start, commit, received}, []Entry{start}, []Entry{start, commit, received},
 			cloned, "",
 		},
+		"all of a donor":        {told(Committed, Gave), nil, told(Committed, Gave), gave, ""},
+		"a donor that waited":   {told(Committed, Failed), nil, told(Committed, Failed), gave, ""},
+		"no commit":             {told(Gave), nil, told(Gave), gave, Missing},
+		"no steps of a donor":   {told(Committed), nil, told(Committed), gave, Missing},
+		"all of a recipient":    {[]Entry{received}, nil, []Entry{received}, got, ""},
+		"none of a recipient":   {nil, nil, nil, got, Missing},
 		"one lost":              {[]Entry{commit}, nil, nil, moved, ""},
 		"acknowledged":          {[]Entry{commit}, []Entry{commit}, nil, moved, Missing},
 		"cloned":                {nil, nil, nil, cloned, Missing},

@@ -259,3 +259,33 @@ func TestCommittedFor(t *testing.T) {
 		t.Error("committed without a late commit")
 	}
 }
+
+// TestUndisturbed: who has taken part in a migration, has led since before it, and has seen nothing
+// fail has lost nothing of what it records.
+func TestUndisturbed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(n *evidence, p *part)
+		want   bool
+	}{
+		"nothing happened":    {func(*evidence, *part) {}, true},
+		"not over":            {func(_ *evidence, p *part) { p.over = 0 }, false},
+		"another migration":   {func(_ *evidence, p *part) { p.id = "m2" }, false},
+		"as its recipient":    {func(_ *evidence, p *part) { p.donor = false }, false},
+		"a fault":             {func(n *evidence, _ *part) { n.faulted = 11 }, false},
+		"a request failed":    {func(n *evidence, _ *part) { n.any = 10 }, false},
+		"one failed before":   {func(n *evidence, _ *part) { n.any = 9 }, true},
+		"leads since then":    {func(n *evidence, _ *part) { n.role = 10 }, false},
+		"does not lead":       {func(n *evidence, _ *part) { n.settled = false }, false},
+		"a fault that lasts":  {func(n *evidence, _ *part) { n.faults[1] = true }, false},
+		"hit before it began": {func(n *evidence, _ *part) { n.faulted = 9 }, true},
+	} {
+		o := New(nil)
+		n, p := o.causes.of("a.0"), &part{id: "m1", began: 10, over: 20, donor: true}
+		n.settled = true
+		o.causes.takes["a.0"] = []*part{p}
+		c.change(n, p)
+		if got := o.undisturbed("a.0", "m1", true); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

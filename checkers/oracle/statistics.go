@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/changelog"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // statisticsRule is statistics: what servers count for operators is what they have done.
@@ -223,12 +224,25 @@ func (o *Oracle) outcome(id string) *changelog.Move {
 	if m == nil || m.from == "" {
 		return nil
 	}
+	over := m.decided == trace.Committed && m.completed
 	return &changelog.Move{
-		NS: m.ns, From: m.from, To: m.to, Min: m.min, Max: m.max,
+		Gave: over && o.undisturbed(m.by, id, true),
+		Got:  over && o.undisturbed(o.world.Set(m.to).Leader, id, false),
+		NS:   m.ns, From: m.from, To: m.to, Min: m.min, Max: m.max,
 		Cloned: m.cloning != 0, Committed: m.committed != 0 || o.committedFor(m),
 		Over: m.completed && o.awaited.delayed[m.request] && o.machine != nil &&
 			o.machine.Protocol() == migrationmodel.V80,
 	}
+}
+
+// undisturbed says whether a node took part in a migration to its end, as its donor or not, and has
+// been the settled primary since before it began, with no fault and no request that failed.
+func (o *Oracle) undisturbed(node, id string, donor bool) bool {
+	n := o.causes.of(node)
+	return slices.ContainsFunc(o.causes.takes[node], func(p *part) bool {
+		return p.id == id && p.donor == donor && p.over != 0 && n.settledSince(p.began) &&
+			n.quiet(p.began) && n.any < p.began
+	})
 }
 
 // committedFor says whether a migration counts as committed for its donor because of the late
