@@ -18,10 +18,12 @@ var stagesRule = verdict.Checker{
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
 		"allowed again, and the collection is released, only when all shards have made the change. " +
-		"Until the release, no step is requested on a collection of which a migration runs.",
+		"Until the release, no step is requested on a collection of which a migration runs, and no " +
+		"shard joins or leaves the cluster.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
-			"step that it rests on was complete, or while a migration of the collection ran",
+			"step that it rests on was complete, or while a migration of the collection ran; or " +
+			"shards joined or left before it was",
 	},
 }
 
@@ -29,7 +31,7 @@ const stageTooEarly verdict.Signature = "operation-step-too-early"
 
 var _ = declare(120, stagesRule, func(o *Oracle) hooks {
 	o.stages = &stages{Oracle: o, newest: map[string]*operation{}}
-	return hooks{event: o.stages.judge}
+	return hooks{event: o.stages.judge, administered: o.stages.membership}
 })
 
 // OperationStep is a step that the config server asks a shard to take, in an operation on a whole
@@ -169,6 +171,22 @@ func (r *stages) judge(e *trace.Event) {
 		op.changed = op.changed || op.blocked
 	case op.Change == CreateStep && r.world.Latest(e.NS) == nil:
 		r.created(op, e)
+	}
+}
+
+// membership: an operation goes from shard to shard and relies on there being the same ones until
+// all have released the collection. Its record is older than the first step, so that who adds or
+// removes a shard behind that sees it.
+func (r *stages) membership(e *trace.Event) {
+	change := e.ClusterChange()
+	if e.Kind != trace.ClusterChanged || change != trace.ShardAdded && change != trace.ShardRemoved {
+		return
+	}
+	for _, ns := range slices.Sorted(maps.Keys(r.newest)) {
+		if op := r.newest[ns]; !op.over {
+			r.tooEarly(op, fmt.Sprintf("%s joins the cluster or leaves it", e.Peer),
+				strings.Join(r.without(op, ReleaseStep), ", ")+" has not released the collection")
+		}
 	}
 }
 

@@ -64,6 +64,11 @@ func TestOperationStages(t *testing.T) {
 		"drop beside what a deposed one does": {
 			DropStep, "moving a.1\nask block\n" + drop, "",
 		},
+		"index, and a shard is added meanwhile": {
+			IndexStep, index + "release a\nadd c\n", stageTooEarly,
+		},
+		"drop, and a shard is added before": {DropStep, "add c\nblock c\n" + without(drop, "ask release") +
+			"drop c\nask release\n", ""},
 		"index, and a shard is added later": {
 			IndexStep, index + "release a\nrelease b\nadd c\nallow\n", "",
 		},
@@ -104,10 +109,13 @@ func stageLine(o *Oracle, change Step, words []string) {
 		write(cmp.Or(s.To, s.NS), trace.AllowsMigrations)
 	case "add":
 		e := trace.ClusterChangedEvent{
-			Shard: "config", Term: 1, Index: 8, Peer: words[1], Change: trace.ShardAdded,
+			Shard: "config", Term: 1, Index: 10, Peer: words[1], Change: trace.ShardAdded,
 		}.Event()
-		e.Step, e.At, e.Node = 1000, 100*ms, "config.0"
-		o.Observe(e)
+		known := trace.MajorityEvent{Shard: "config", Term: 1, Index: 10}.Event()
+		for _, one := range []*trace.Event{e, known} {
+			one.Step, one.At, one.Node = 1000, 100*ms, "config.0"
+			o.Observe(one)
+		}
 	case "catalog":
 		if words[1] == "drop" {
 			write(s.NS, trace.Dropped)
