@@ -363,6 +363,7 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 	case routes && isConfig(x.To):
 		c.learned[lesson{x.From, subject(asked)}] = c.world.Now()
 	case routes && said != nil:
+		c.doubts.Ended(x, asked, nil)
 		c.sums.Ended(x, said.Body)
 	}
 }

@@ -26,9 +26,14 @@ type Attempt struct {
 	Code errcode.Code
 }
 
-// Ended notes how a call of a router has ended; a nil err leaves nothing open.
+// Ended notes how a call of a router has ended. A nil err leaves nothing open, not of earlier
+// attempts either: of several documents the router sends the next only when one is written.
 func (r *Routers) Ended(x *env.Exchange, asked env.Message, err error) {
-	if !writes(asked) || err == nil || client.IsCertainRefusal(err) {
+	if !writes(asked) || client.IsCertainRefusal(err) {
+		return
+	}
+	if err == nil {
+		delete(r.open, asker{x.From, x.Task})
 		return
 	}
 	if r.open == nil {
