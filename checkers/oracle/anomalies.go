@@ -27,7 +27,7 @@ func (o *Oracle) Unfenced() []verdict.Damage { return o.committed(o.unfenced) }
 // committed lists the damage of those commits that a majority of the config server has.
 func (o *Oracle) committed(commits []damagingCommit) (all []verdict.Damage) {
 	for _, u := range commits {
-		if o.moves[u.id].committed != 0 {
+		if o.isCommitted(u.id) {
 			all = append(all, u.damage)
 		}
 	}
@@ -54,7 +54,7 @@ func (o *Oracle) noteDamage(e *trace.Event, lo, hi string) {
 // may miss all that is written there from then on.
 func (o *Oracle) Unannounced() (all []verdict.Damage) {
 	for _, u := range o.unfenced {
-		if u.first && o.moves[u.id].committed != 0 {
+		if u.first && o.isCommitted(u.id) {
 			everything := u.damage
 			everything.Min, everything.Max = "", "\xff\xff"
 			all = append(all, everything)
@@ -316,7 +316,7 @@ func (o *Oracle) noteUnmoved(e *trace.Event, p *primaryMove) {
 // Unmoved lists such statements of moves that a majority of the config server has.
 func (o *Oracle) Unmoved() (all []Unmoved) {
 	for _, u := range o.unmoved {
-		if o.moves[u.move].committed != 0 {
+		if o.isCommitted(u.move) {
 			all = append(all, u)
 		}
 	}

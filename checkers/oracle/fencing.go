@@ -20,6 +20,8 @@ var decisionRule = verdict.Checker{
 		decidedWrongly: "a donor decided otherwise than the config server",
 		gaveUpCommitted: "a donor of 4.2 treated a migration as failed whose commit had been " +
 			"written before the donor's request for it returned",
+		gaveUpUnsure: "a donor of 4.2 treated a migration as failed without a write on the config " +
+			"server that would have shown it the commit",
 	},
 }
 
@@ -33,10 +35,19 @@ const (
 	// gaveUpCommitted is that of a donor of 4.2 that did not make sure: what it reads behind its own
 	// write shows every commit that was written before (protocol 4).
 	gaveUpCommitted verdict.Signature = "gave-up-a-commit"
+	// gaveUpUnsure is that of a donor that has not written at all: what it then reads may be older
+	// than a commit that only a majority lacks.
+	gaveUpUnsure verdict.Signature = "gave-up-unsure"
 )
 
 // CommitReturned notes that the donor's request to commit has returned, with an answer or without.
-func (o *Oracle) CommitReturned(migration string) { o.move(migration).returned = o.step }
+func (o *Oracle) CommitReturned(migration string) {
+	m := o.move(migration)
+	m.returned, m.returnedIn = o.step, o.world.Set(m.from).Term
+}
+
+// ConfigWrote notes that the config server has acknowledged a write that the node has asked for.
+func (o *Oracle) ConfigWrote(node string) { o.assured[node] = o.step }
 
 // judgeGivenUp judges a commit that a majority of the config server has.
 func (o *Oracle) judgeGivenUp(w *model.Write) {
@@ -48,13 +59,38 @@ func (o *Oracle) judgeGivenUp(w *model.Write) {
 // giveUp notes that a donor of 4.2 has ended a migration for which it had asked for a commit.
 func (o *Oracle) giveUp(e *trace.Event) {
 	m := o.move(e.Migration())
-	if e.Kind != trace.MigrationEnded || e.Decision() != trace.Aborted || m.decided != 0 ||
-		o.world.Set(e.Shard).Leader != e.Node || m.askedIn != o.world.Set(e.Shard).Term {
+	if e.Decision() != trace.Aborted || m.decided != 0 ||
+		o.world.Set(e.Shard).Leader != e.Node || m.returned == 0 ||
+		m.returnedIn != o.world.Set(e.Shard).Term {
 		return
 	}
 	if m.gaveUp = e.Step; m.committed != 0 {
 		o.givenUp(m, m.commit.Step)
 	}
+	o.unsure(m, e)
+}
+
+// leftSection notes what a donor goes by when it leaves its critical section.
+func (o *Oracle) leftSection(e *trace.Event) {
+	if m := o.moves[e.Migration()]; m != nil && e.Actor == trace.Donor &&
+		e.SectionState() == trace.SectionReleased {
+		m.sure = o.assured[e.Node] > m.returned
+	}
+}
+
+// unsure judges what a donor goes by that gives up: an answer to its request, whatever it says, may
+// be that to a repetition of one that has committed (errata E11).
+func (o *Oracle) unsure(m *move, e *trace.Event) {
+	if m.sure {
+		return
+	}
+	o.report(decisionRule, verdict.Violation{
+		Signature: gaveUpUnsure, NS: m.ns,
+		Broke: fmt.Sprintf("the donor of migration %s treated it as failed", m.id),
+		Because: []string{fmt.Sprintf("its request to commit returned at step %d, and the config "+
+			"server acknowledged no write of %s before it left its critical section",
+			m.returned, e.Node)},
+	}, m.returned)
 }
 
 // givenUp: no primary of the config server that lacks the commit has led since, or no majority
@@ -72,10 +108,17 @@ func (o *Oracle) givenUp(m *move, written uint64) {
 }
 
 func (o *Oracle) judgeDecision(e *trace.Event) {
-	o.giveUp(e)
-	if e.Kind != trace.DecisionMade {
-		return
+	switch e.Kind {
+	case trace.CriticalSection:
+		o.leftSection(e)
+	case trace.MigrationEnded:
+		o.giveUp(e)
+	case trace.DecisionMade:
+		o.judgeDecided(e)
 	}
+}
+
+func (o *Oracle) judgeDecided(e *trace.Event) {
 	m := o.move(e.Migration())
 	if o.world.Set(e.Shard).Leader != e.Node {
 		if e.Decision() == trace.Aborted {

@@ -102,8 +102,9 @@ type Oracle struct {
 	elections map[string]uint64
 	// killed is the step of the newest fault that may have ended a task, or had a step of one fail.
 	killed uint64
-	// drops is the step of the newest drop of each namespace.
-	drops map[string]uint64
+	// drops is the step of the newest drop of each namespace, assured that of the newest write which
+	// the config server has acknowledged to each node.
+	drops, assured map[string]uint64
 	// lives is the step at which the collection was made that has the name.
 	lives map[string]uint64
 	// identity is that under which a member has the collection of a name.
@@ -189,6 +190,7 @@ func New(key func(string) string) *Oracle {
 		processes:  map[string]*process{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
+		assured:    map[string]uint64{},
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},
 		executions: map[string]*execution{},

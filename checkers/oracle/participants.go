@@ -61,8 +61,12 @@ type move struct {
 	// it that waits for the decision, those in cleaned have removed theirs.
 	arrived, reported bool
 	swept             bool
-	// returned is the step at which the donor's newest request to commit returned, answered or not.
-	returned uint64
+	// returned is the step at which the donor's newest request to commit returned, answered or not,
+	// and returnedIn the donor's term.
+	returned, returnedIn uint64
+	// sure is set when the config server had acknowledged a write of the donor since, by the time
+	// that the donor left its critical section.
+	sure bool
 	// gaveUp is the step at which a donor of 4.2 that had asked for the commit treated it as failed.
 	gaveUp uint64
 	// aborted says that a donor's primary has ended it without a commit, and let writes pass again.
@@ -85,6 +89,12 @@ func (o *Oracle) move(id string) *move {
 		o.moves[id] = m
 	}
 	return m
+}
+
+// isCommitted says whether a majority of the config server has the commit.
+func (o *Oracle) isCommitted(id string) bool {
+	m := o.moves[id]
+	return m != nil && m.committed != 0
 }
 
 // node is what one node holds in memory.

@@ -209,7 +209,9 @@ func TestGaveUpACommit(t *testing.T) {
 	} {
 		s := script{o: New(nil)}
 		s.lines(t, c.before)
-		s.o.CommitReturned("m1")
+		if strings.HasPrefix(c.before, asks) {
+			s.o.CommitReturned("m1")
+		}
 		s.lines(t, c.after)
 		missed := slices.ContainsFunc(s.o.Verdicts(), func(v verdict.Verdict) bool {
 			return slices.ContainsFunc(v.Violations, func(v verdict.Violation) bool {
@@ -218,6 +220,33 @@ func TestGaveUpACommit(t *testing.T) {
 		})
 		if missed != c.missed {
 			t.Errorf("%s: missed %v", name, missed)
+		}
+	}
+}
+
+// A donor of 4.2 gives up only behind a write on the config server, whatever the answer to its
+// request to commit was.
+func TestGaveUpUnsure(t *testing.T) {
+	for name, c := range map[string]struct {
+		wrote  string
+		unsure bool
+	}{
+		"it wrote":      {"a.0", false},
+		"another wrote": {"b.0", true},
+	} {
+		s := script{o: New(nil)}
+		s.lines(t, opening+"state a.0 m1 - m a b kCommittingOnConfig\n")
+		s.o.CommitReturned("m1")
+		s.lines(t, "table 1 2 split -..m=a@3|0\n")
+		s.o.ConfigWrote(c.wrote)
+		s.lines(t, "release a.0 m1\nend a.0 m1 aborted\n")
+		unsure := slices.ContainsFunc(s.o.Verdicts(), func(v verdict.Verdict) bool {
+			return slices.ContainsFunc(v.Violations, func(v verdict.Violation) bool {
+				return v.Signature == gaveUpUnsure
+			})
+		})
+		if unsure != c.unsure {
+			t.Errorf("%s: unsure %v", name, unsure)
 		}
 	}
 }

@@ -352,8 +352,13 @@ func (c *cluster) logsOf(id env.NodeID, committed uint64) string {
 // callEnded notes what the end of a call tells the caller; err is why there is no answer, or the
 // error in it.
 func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
-	if commit, asks := asked.(*command.CommitChunkMigration); asks {
-		c.oracle.CommitReturned(commit.Migration)
+	switch asked := asked.(type) {
+	case *command.CommitChunkMigration:
+		c.oracle.CommitReturned(asked.Migration)
+	case *command.LogChange:
+		if err == nil {
+			c.oracle.ConfigWrote(string(x.From))
+		}
 	}
 	of, routes := c.routerOf(x)
 	switch {

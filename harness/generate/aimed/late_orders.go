@@ -36,7 +36,7 @@ var requested = map[scenario.OpKind]string{
 // delayRequests has copies of requests for operations on whole collections come late, in scenarios
 // that may have faults of any kind: what was refused then might be carried out now.
 func delayRequests(own keyed.Source, s *scenario.Scenario) {
-	for _, op := range s.Ops {
+	for i, op := range s.Ops {
 		who, class := fmt.Sprintf("late request/%d", op.ID), requested[op.Kind]
 		if class == "" || !own.Chance(who, lateRequestShare) {
 			continue
@@ -47,9 +47,22 @@ func delayRequests(own keyed.Source, s *scenario.Scenario) {
 			Args: []scenario.Setting{
 				{Name: "messages", Value: class}, {Name: "copy", Value: "held"},
 			},
-			For: time.Duration(40+own.IntN(who+"/for", 500)) * time.Millisecond,
+			For: heldBack(own.Fork(uint64(op.ID)), s.Ops[i:]),
 		})
 	}
+}
+
+// heldBack is for how long a copy of the request for the first of these operations is held, mostly
+// until the next one that its client asks for is over: it is of the same session then, and older.
+func heldBack(own keyed.Source, ops []scenario.Op) time.Duration {
+	late := time.Duration(40+own.IntN("for", 500)) * time.Millisecond
+	next := slices.IndexFunc(ops[1:], func(o scenario.Op) bool {
+		return o.Client == ops[0].Client && requested[o.Kind] != ""
+	})
+	if next >= 0 && own.Chance("until the next", 60) {
+		late = min(late, 200*time.Millisecond) + ops[1+next].At - ops[0].At
+	}
+	return late
 }
 
 // lateJoin has a copy of the order to join come late: after some time, or soon after the next
