@@ -245,24 +245,28 @@ func (o *Oracle) judgeArrival(e *trace.Event) {
 		o.world.Set(m.to).Leader != e.Node || o.world.Set(m.from).Term != m.term {
 		return
 	}
-	if lacks := o.lacksToArrive(m); lacks != "" {
+	for _, l := range o.lacksToArrive(m) {
 		o.report(durabilityRule, verdict.Violation{
-			Signature: saidTooEarly, NS: m.ns,
+			Signature: saidTooEarly, NS: m.ns, Key: o.show(l.key),
 			Broke: fmt.Sprintf("%s said that it has everything of %s, for migration %s", e.Node,
 				o.span(m.min, m.max), m.id),
-			Because: []string{lacks, "the donor has blocked writes since before"},
+			Because: []string{l.text, "the donor has blocked writes since before"},
 		}, m.blocked)
 	}
 }
 
-// lacksToArrive says what a majority of the recipient lacks of what the donor had; "" for nothing.
-func (o *Oracle) lacksToArrive(m *move) string {
+// lacked is a key of which something has not arrived, and what.
+type lacked struct{ key, text string }
+
+// lacksToArrive is what a majority of the recipient lacks of what the donor had.
+func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 	to := o.world.Set(m.to)
 	sent, durable := model.Within(m.donor, m.min, m.max), to.Durable(m.ns, m.min, m.max)
 	for _, id := range ids(sent, durable) {
 		if d, got := sent[id], durable[id]; d != got {
-			return fmt.Sprintf("of key %s the donor has a document of hash %x, and a majority of %s "+
-				"has %x", o.show(cmp.Or(d.Key, got.Key)), d.Hash, m.to, got.Hash)
+			key := cmp.Or(d.Key, got.Key)
+			all = append(all, lacked{key, fmt.Sprintf("of key %s the donor has a document of hash "+
+				"%x, and a majority of %s has %x", o.show(key), d.Hash, m.to, got.Hash)})
 		}
 	}
 	r := model.Move{From: m.from, To: m.to, Min: m.min, Max: m.max}
@@ -270,11 +274,12 @@ func (o *Oracle) lacksToArrive(m *move) string {
 	for _, id := range ids(executed, nil) {
 		if st := executed[id]; !known.Refuses(id, st) {
 			session, number, _ := strings.Cut(id, "\x00")
-			return fmt.Sprintf("statement %s of transaction %d of session %s was executed on the "+
-				"donor, and a majority of %s would execute it again", number, st.Hash, session, m.to)
+			all = append(all, lacked{st.Key, fmt.Sprintf("statement %s of transaction %d of session "+
+				"%s was executed on the donor, and a majority of %s would execute it again", number,
+				st.Hash, session, m.to)})
 		}
 	}
-	return ""
+	return all
 }
 
 func (o *Oracle) reportForgotten(
