@@ -30,6 +30,7 @@ var unsent = map[string]string{
 	"command.CreateIndex.Spec":            ofDrivers,
 	"command.CreateUnsharded.Exclusive":   ofDrivers,
 	"command.DropIndex.Name":              ofDrivers,
+	"command.FindAndModify.Fields":        ofDrivers,
 	"command.FindAndModify.Sort":          ofDrivers,
 	"command.FindAndModify.NewID":         ofDrivers,
 	"command.FindAndModify.New":           ofDrivers,

@@ -393,15 +393,3 @@ func (o *Oracle) lookUp(e *trace.Event) {
 	}
 	o.lookedUp[at] = now
 }
-
-// holdsSection reports whether the member that leads a donor holds the critical section of its
-// migration. While none leads, the first successor of the term in which writes were blocked will
-// read what is written now.
-func (o *Oracle) holdsSection(donor, id string, term uint64) bool {
-	set := o.world.Set(donor)
-	leader := set.Leader
-	if leader == "" || o.down[leader] && set.Term <= term {
-		return true
-	}
-	return slices.ContainsFunc(o.node(leader).sections, func(h held) bool { return h.id == id })
-}

@@ -31,7 +31,8 @@ func named(nodes []target.Node, size scenario.Topology, name string) bool {
 	if set == "*" || set == "donor" || set == "recipient" {
 		return true
 	}
-	if others := map[string]int{"client": size.Clients, "operator": 1}; others[set] > 0 {
+	others := map[string]int{"client": size.Clients, "operator": 1, "admin": 2}
+	if others[set] > 0 {
 		return slices.Contains(roles, member) || numberBelow(member, others[set])
 	}
 	return slices.ContainsFunc(nodes, func(n target.Node) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -187,5 +188,58 @@ func (c *cluster) Overheard(from env.NodeID, message env.Message) {
 	}
 	if lacking := c.disks.Announced(m, r, c.Members(m.Name())); lacking != "" {
 		c.oracle.AnnouncedUnkept(string(from), lacking)
+	}
+}
+
+// callEnded notes what the end of a call tells the caller; err is why there is no answer, or the
+// error in it.
+func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
+	switch asked := asked.(type) {
+	case *command.CommitChunkMigration:
+		c.oracle.CommitReturned(asked.Migration)
+	case *command.LogChange:
+		if err == nil {
+			c.oracle.ConfigWrote(string(x.From))
+		}
+	}
+	of, routes := c.routerOf(x)
+	switch {
+	case routes && err != nil:
+		c.doubts.Ended(x, asked, err)
+		c.primaries.Failed(of, x.To)
+	case routes && isConfig(x.To):
+		c.learned[lesson{x.From, subject(asked)}] = c.world.Now()
+	case routes && said != nil:
+		c.doubts.Ended(x, asked, nil)
+		c.sums.Ended(x, said.Body)
+	}
+}
+
+// doubted has the oracle judge the answer of a router by what its calls have brought: it may not
+// rule out an execution, and says of several statements what shards have said of each.
+func (c *cluster) doubted(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
+	if !isRouter(x.To) {
+		return
+	}
+	var answer env.Message
+	if said != nil && err == nil {
+		answer = said.Body
+	}
+	c.oracle.AnsweredSum(string(x.To), nameOf(asked), subject(asked), c.sums.Answered(x, answer))
+	if a, wrong := c.doubts.Answered(x, err); wrong {
+		c.oracle.RefusedInDoubt(string(x.To), nameOf(asked), subject(asked),
+			string(errcode.Of(err)), string(a.To), string(a.Code))
+	}
+}
+
+// refusedWrite has the oracle judge a refusal by which a router or a client takes a statement not
+// to have been executed, and sends it again.
+func (c *cluster) refusedWrite(x *env.Exchange, asked env.Message, err error) {
+	switch asked.(type) {
+	case *command.Insert, *command.Update, *command.Delete, *command.FindAndModify:
+		if x.Wrote > 0 && client.IsCertainRefusal(err) {
+			c.oracle.RefusedWritten(string(x.To), nameOf(asked), subject(asked),
+				string(errcode.Of(err)), x.Wrote)
+		}
 	}
 }
