@@ -44,13 +44,19 @@ func newMachines(t *testing.T, key []byte, ids ...env.NodeID) *machines {
 	return m
 }
 
+// listen listens, if need be a moment later: while a node is down, an outgoing connection of
+// somebody else may have got its port.
 func listen(t *testing.T, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		l, err := net.Listen("tcp", address)
+		if err == nil {
+			return l
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
 	}
-	return l
 }
 
 func (m *machines) AddNode(id env.NodeID, boot env.Boot) {
