@@ -49,8 +49,8 @@ func (l *Limits) isZero() bool {
 		l.Sample == 0 && !l.FirstProof
 }
 
-// StandardLimits are those of a run. The time is for machines on which the steps, a second or two
-// elsewhere, would not end.
+// StandardLimits are those of a run. The limit of time is for machines that are so slow that the
+// steps, which take a second or two elsewhere, would not end.
 func StandardLimits() Limits {
 	return Limits{Steps: 1 << 21, Search: time.Minute, Acts: 5000, Sample: 40}
 }

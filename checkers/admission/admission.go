@@ -1,10 +1,11 @@
 // Package admission judges whether members of shards refuse migrations that they must refuse.
 //
-// Promise: who lets in what it must refuse is found when it does, whether or not any harm comes of
-// that. Most of these limits protect a real cluster from load, so that no data shows that they are
-// exceeded.
+// Promise: a member that starts a migration which it must refuse is found at that moment, whether
+// or not harm comes of it. Most of these limits protect a real cluster from load: no data would
+// show that they were exceeded.
 //
-// Refusal: it reads no data itself; its caller says how much a range has, and what a member does.
+// Refusal: it reads no data itself; its caller says how many documents a range has, and in which
+// migrations a member takes part.
 package admission
 
 import (
@@ -23,7 +24,7 @@ var rule = verdict.Checker{
 		"operator has it moved by force.",
 	Signatures: verdict.Meanings{
 		twoAtOnce: "a member took part in two migrations at the same time",
-		tooBig:    "a donor began to move a range that was too big, without being told to",
+		tooBig:    "a donor moved a range that was too big, although that was not forced",
 	},
 }
 
@@ -35,7 +36,7 @@ const (
 // Catalog is the only checker of this package.
 func Catalog() []verdict.Checker { return []verdict.Checker{rule} }
 
-// request is what donors were asked for under one name, as far as it allows most.
+// request is what donors were asked for under one name: of several requests, what allows most.
 type request struct {
 	forced bool
 	bytes  int64
@@ -45,16 +46,16 @@ type request struct {
 type Judge struct {
 	last  func(node string) uint64
 	parts func(node string) []string
-	// requests are by name, named is the name under which a migration was asked for, and attached
-	// is where the log of its donor ended when it began to clone.
+	// requests has the requests by name. By migration, named has the name of its request, and
+	// attached has where the log of its donor ended when it began to clone.
 	requests map[string]request
 	named    map[string]string
 	attached map[string]uint64
 	verdict  verdict.Verdict
 }
 
-// New returns a judge who learns where the log of a node ends, and in which migrations the node
-// takes part.
+// New returns a Judge. It asks last where the log of a node ends, and parts in which migrations the
+// node takes part.
 func New(last func(node string) uint64, parts func(node string) []string) *Judge {
 	return &Judge{
 		last: last, parts: parts, requests: map[string]request{}, named: map[string]string{},
@@ -65,8 +66,8 @@ func New(last func(node string) uint64, parts func(node string) []string) *Judge
 // Verdict is the conclusion so far.
 func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
 
-// Asked is called when a donor is asked to move a range: by force or not, and with chunks of that
-// size; 0 is its own setting.
+// Asked is called when a donor is asked to move a range: by force or not, and with the greatest
+// size of a chunk in bytes; 0 stands for the donor's own setting.
 func (j *Judge) Asked(name string, forced bool, bytes int64) {
 	r := j.requests[name]
 	j.requests[name] = request{r.forced || forced, max(r.bytes, bytes)}
@@ -95,14 +96,14 @@ func (j *Judge) judgeParts(e *trace.Event) {
 	j.verdict.Add(verdict.Violation{
 		Signature: twoAtOnce, NS: e.NS,
 		Broke:   fmt.Sprintf("%s begins to take part in migration %s", e.Node, e.Migration()),
-		Because: []string{"it is the " + strings.Join(parts, ", and the ") + " now"},
+		Because: []string{"it is now the " + strings.Join(parts, ", and the ")},
 		Events:  []uint64{e.Step},
 	})
 }
 
-// Cloning says where the log of a donor ended when it began to clone for a migration, and the size
-// of chunks that it was told of, 0 for none; false when that is not known, or when the size of the
-// range does not matter.
+// Cloning says where the log of a donor ended when it began to clone for a migration, and which
+// size of chunks its request named, 0 for none. The last result is false when these are not known,
+// or when the size of the range does not matter.
 func (j *Judge) Cloning(migration string) (behind uint64, bytes int64, limited bool) {
 	name, asked := j.named[migration]
 	behind, begun := j.attached[migration]
@@ -110,8 +111,8 @@ func (j *Judge) Cloning(migration string) (behind uint64, bytes int64, limited b
 	return behind, r.bytes, asked && begun && known && !r.forced
 }
 
-// HandsOver judges a donor that has its recipient begin: with so many documents, of which it may
-// have at most so many.
+// HandsOver judges a donor that tells its recipient to begin: documents is how many the range has,
+// most is how many it may have.
 func (j *Judge) HandsOver(node, migration, ns string, documents, most int64) {
 	j.verdict.Checked++
 	if documents <= most {
@@ -119,7 +120,7 @@ func (j *Judge) HandsOver(node, migration, ns string, documents, most int64) {
 	}
 	j.verdict.Add(verdict.Violation{
 		Signature: tooBig, NS: ns,
-		Broke: fmt.Sprintf("%s has the recipient of migration %s begin", node, migration),
+		Broke: fmt.Sprintf("%s tells the recipient of migration %s to begin", node, migration),
 		Because: []string{fmt.Sprintf("the range has at least %d documents, and a chunk has room for "+
 			"%d at most", documents, most)},
 	})

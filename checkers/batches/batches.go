@@ -80,7 +80,7 @@ func New(l Limits) *Batches {
 // wait for; "" when enough do.
 func (b *Batches) Lacking(of func(Written) string) { b.lacks = of }
 
-// Unconfirmed says how to learn that a primary does not know of a majority that has what it has
+// Unconfirmed says how to learn whether a primary does not know yet that a majority has what it has
 // written.
 func (b *Batches) Unconfirmed(is func(Written) bool) { b.open = is }
 

@@ -1,11 +1,11 @@
 // Package changelog judges what the config server keeps of what has happened for operators to read:
 // config.changelog, to which shards add, and config.actionlog, to which the balancer does.
 //
-// Promise: an entry that is missing was acknowledged, or had to be there before what was seen to
-// happen next, or was about a migration that nothing disturbed; one that is wrong says something
-// else than its server has asked for, or than has happened.
+// Promise: an entry that is reported missing was acknowledged, or had to be there before something
+// that was seen to happen, or is about a migration that nothing disturbed; an entry that is
+// reported untrue differs from what its server has asked for, or from what has happened.
 //
-// Refusal: it does not miss an entry that may have been lost: nothing waits for most of them.
+// Refusal: it does not report an entry that may have been lost: nothing waits for most of them.
 package changelog
 
 import (
@@ -50,9 +50,9 @@ type Move struct {
 	// Cloned says that its donor was seen to clone, Committed that a majority of the config server
 	// has committed it, Over that its donor has completed it and had nothing left to wait for.
 	Cloned, Committed, Over bool
-	// Gave and Got say of the donor and of the recipient that it took part until the migration was
-	// committed and over, and that nothing has happened to it since the beginning: nothing that it
-	// has recorded got lost.
+	// Gave says of the donor, and Got of the recipient, that it took part until the migration was
+	// committed and over, and that no fault has hit it since the beginning: nothing that it has
+	// recorded was lost.
 	Gave, Got bool
 }
 
@@ -118,11 +118,11 @@ func (l *Log) Judge(
 	return broken
 }
 
-// lacking are the entries that must be there of a migration of which these are. One that is
-// committed may end with an error all the same, if somebody waited for more.
+// lacking reports the entries of a migration that must be there and are not; has are those that are
+// there. The request for a committed migration may fail all the same, if it waited for more.
 func lacking(id string, m *Move, has []string) (broken []verdict.Violation) {
-	const undisturbed = "the migration was committed and is over, and nothing has happened since it " +
-		"began to the server that records this"
+	const undisturbed = "the migration was committed and is over, and no fault has hit the " +
+		"server that records this since it began"
 	for _, one := range []struct {
 		must    bool
 		either  []string

@@ -2,9 +2,9 @@
 // a predicate over one state of it, and Past knows all states that a majority of the config server
 // has had. A server that refuses says of itself only why; here that is looked up.
 //
-// Promise: a ground that held at no moment since a request came is no reason to refuse it, and with
-// one that held at every moment it cannot be granted, if the server answers by what a majority has
-// by then: the states of Past follow each other without a gap.
+// Promise: a ground that held at no moment since a request came is no reason to refuse it, and a
+// ground that held at every moment forbids granting it, if the server answers by what a majority
+// has by then: the states of Past follow each other without a gap.
 //
 // Refusal: what is not in the catalog, such as unsharded collections and what shards know, is no
 // ground here. Before anything is known of the cluster, everything may be one.
@@ -27,7 +27,7 @@ func Never(wants string) *Ground {
 	return &Ground{Wants: wants, holds: func(*View) bool { return false }}
 }
 
-// Always is the ground to refuse what can be granted never.
+// Always is the ground to refuse a request that can never be granted.
 func Always(wants string) *Ground {
 	return &Ground{Wants: wants, holds: func(*View) bool { return true }}
 }

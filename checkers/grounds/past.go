@@ -75,7 +75,8 @@ func (p *Past) Held(w *model.World, g *Ground, since int64) bool {
 	return held
 }
 
-// Throughout says whether a ground held at every moment since then, for all that is known.
+// Throughout says whether a ground held at every moment since then; false when a part of that time
+// is not known.
 func (p *Past) Throughout(w *model.World, g *Ground, since int64) bool {
 	held := since >= p.since
 	p.look(w, since, func(v *View) bool {

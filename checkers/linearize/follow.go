@@ -19,7 +19,7 @@ const (
 	mostInProgress    = 64
 	mostUnknownKinds  = 16
 	mostPossibilities = 1 << 14
-	// askEvery is after how many steps it asks whether it may go on.
+	// askEvery is the number of steps between two questions whether it may go on.
 	askEvery = 256
 )
 

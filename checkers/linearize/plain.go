@@ -1,9 +1,9 @@
 package linearize
 
 // plain puts unseenValue in the place of each identity that none of the acts noticed: of a value
-// that nobody saw, and of what was pushed and is in no list that was shown. So acts of unknown
-// outcome become alike, of which there may be too many kinds to follow. Whatever is then left of
-// the acts is plain, or can be made so again, as if it had not been before.
+// that nobody saw, and of what was pushed and is in no list that was shown. That makes acts of
+// unknown outcome alike, which could otherwise be of too many kinds to follow. If some acts are
+// left out later, the rest is plain, or can be made so again with the same result as at first.
 func (s *specification) plain(acts []KeyOp) {
 	values, pushed := s.noticed(acts)
 	for i := range acts {

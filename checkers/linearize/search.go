@@ -9,8 +9,8 @@ import (
 
 // Limits bound a search, which may be exponential.
 type Limits struct {
-	// Steps is how many steps one search may take, about; 0 for any number. Other than that of time,
-	// this limit is reached on every machine or on none.
+	// Steps is about how many steps one search may take, 0 for any number. Unlike the limit of
+	// time, this one is reached on every machine or on none.
 	Steps int
 	// Time is the longest one search may take; Acts is the longest history of a key that porcupine
 	// searches at all, since the memory for that grows with its square.
@@ -71,7 +71,7 @@ func newTimer(limits Limits) *timer {
 	return &timer{Limits: limits, end: time.Now().Add(limits.Time)}
 }
 
-// stopped says whether a search that has gone on for so many steps has to end.
+// stopped counts the steps since it was last asked, and says whether the search has to end.
 func (t *timer) stopped(steps int) bool {
 	t.taken += steps
 	switch {

@@ -17,11 +17,11 @@ import (
 var acknowledgedRule = verdict.Checker{
 	Name: "acknowledged",
 	Promise: "An acknowledged change of the catalog was in effect on a majority of the config " +
-		"server at some moment between the request and the answer. What can never be granted, or " +
-		"not as the catalog was all the while, is refused.",
+		"server at some moment between the request and the answer. A request that can never be " +
+		"granted, or that the catalog forbids all that time, is refused.",
 	Signatures: verdict.Meanings{
 		neverSo: "a command was acknowledged, and what it asks for was never in effect",
-		granted: "a request was granted that had to be refused",
+		granted: "a request that had to be refused was granted",
 	},
 }
 
@@ -39,7 +39,7 @@ var _ = declare(115, acknowledgedRule, func(o *Oracle) hooks {
 	}
 })
 
-// The signatures of commands that did nothing, and of what was granted against the rules.
+// The signatures of commands that did nothing, and of requests that had to be refused.
 const (
 	neverSo verdict.Signature = "acknowledged-without-effect"
 	granted verdict.Signature = "granted-against-the-catalog"
@@ -160,8 +160,8 @@ func (o *Oracle) Refused(r Refusal, g *grounds.Ground) {
 	}
 }
 
-// Granted judges that a request was not granted on each of the grounds to refuse it that held
-// since it came first. An answer that grants states that a majority has what it rests on.
+// Granted judges a request that was granted: no ground to refuse it may have held all the time
+// since it first came. An answer that grants it says that a majority has what the answer rests on.
 func (o *Oracle) Granted(r Refusal, against ...*grounds.Ground) {
 	for _, g := range against {
 		if !o.past.Throughout(o.world, g, r.Since) {

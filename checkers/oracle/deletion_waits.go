@@ -212,9 +212,9 @@ func (o *Oracle) hurries(m *move, since uint64) bool {
 var batchRule = verdict.Checker{
 	Name: "batches",
 	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, nor " +
-		"with shorter pauses, nor goes on before as many members have a batch as was asked for: a " +
-		"majority, of what the range deleter deletes. A member deletes one range after the other, " +
-		"and a clone has each document once.",
+		"with shorter pauses, nor goes on before as many members have a batch as was asked for. " +
+		"The range deleter goes on only when a majority has its batch. A member deletes one " +
+		"range after the other, and a clone has each document once.",
 	Signatures: verdict.Meanings{
 		batches.TooLarge: "a batch is larger than operators have ever set",
 		batches.TooSoon: "the range deleter, or a recipient that clones, paused for less than " +
@@ -233,9 +233,9 @@ var _ = declare(121, batchRule, func(o *Oracle) hooks { return hooks{event: o.fo
 // Batches says how much is done in one go at most, and with which pauses at least.
 func (o *Oracle) Batches(l batches.Limits) { o.batches = batches.New(l) }
 
-// Concerns says how to learn that fewer members have an entry of a node than the request to move a
-// range says for which it was written, "" when enough do; and that a primary does not know of a
-// majority that has an entry.
+// Concerns says how to learn two things: that fewer members have an entry of a node than are
+// demanded by the request to move a range for which it was written, "" when enough do; and whether
+// a primary does not know yet that a majority has an entry.
 func (o *Oracle) Concerns(
 	lacking func(request, node string, term, index uint64) string,
 	unconfirmed func(node string, index uint64) bool,

@@ -19,9 +19,9 @@ var durabilityRule = verdict.Checker{
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
 		"exactly the documents that the donor had, and knows every statement that the donor " +
 		"has executed on them, so that no retry is executed again. The recipient of a migration " +
-		"says no sooner that it has everything. It is told of no statement that its donor may " +
-		"still lose. No primary executes for a client what it has on record, " +
-		"nor what comes before that in the session.",
+		"does not report that everything has arrived before that is so. It is told of no " +
+		"statement that its donor may still lose. No primary executes for a client what it has " +
+		"on record, nor what comes before that in the session.",
 	Signatures: verdict.Meanings{
 		notMoved: "a majority of the recipient lacks a document at the commit",
 		movedStale: "a majority of the recipient has an older version of a document at the " +
@@ -35,9 +35,9 @@ var durabilityRule = verdict.Checker{
 			"statement at the commit",
 		executedAgain: "a primary executed for a client a statement that its own log excludes",
 		importedYet:   "the recipient recorded a statement that no majority of the donor has",
-		saidTooEarly: "a recipient said that it has everything, although a majority of its shard " +
-			"lacks a document or a statement",
-		notDefined: "at the commit, the recipient's primary has a collection without options, an " +
+		saidTooEarly: "a recipient reported that everything had arrived, although a majority of " +
+			"its shard lacked a document or a statement",
+		notDefined: "at the commit, a collection on the recipient's primary lacks options, an " +
 			"index or a former name that it has on the donor",
 	},
 }
@@ -83,8 +83,8 @@ func (o *Oracle) judgeDurability(w *model.Write) {
 // lacks on another.
 func (o *Oracle) Undefined(lacking func(has, other, ns string) []string) { o.undefined = lacking }
 
-// compareDefinition: changes of the whole collection and moves of it exclude each other. Only the
-// move of a primary in 4.2 does not see what changes while it copies (protocol 15).
+// compareDefinition: changes of the whole collection and moves of it exclude each other. Only a
+// movePrimary of 4.2 does not see what changes while it copies (protocol 15).
 func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From).Leader, o.world.Set(r.To).Leader
 	if o.undefined == nil || donor == "" || recipient == "" ||
@@ -218,7 +218,8 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	}
 }
 
-// historyOf is what the donor of a move has on record of what moves, or had when it blocked writes.
+// historyOf is the session history that the donor of a move has of what moves, or that it had when
+// it blocked writes.
 func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 	donor := o.world.Set(r.From)
 	m, had := o.move(id), donor.History()
@@ -233,8 +234,8 @@ func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 }
 
 // judgeArrival: the donor requests the commit when its recipient has said that it has everything.
-// If that comes too early, the rest mostly arrives before the commit does. While the donor that has
-// blocked writes leads, nothing that it had then can change.
+// If the recipient says so too early, the rest usually arrives before the commit, which then shows
+// nothing. While the donor that has blocked writes leads, what it had then cannot change.
 func (o *Oracle) judgeArrival(e *trace.Event) {
 	if e.Kind != trace.RecipientAdvanced || e.RecipientState() != trace.RecipientEnteredCritSec &&
 		(e.RecipientState() != trace.RecipientDone || !o.older()) {
@@ -248,14 +249,14 @@ func (o *Oracle) judgeArrival(e *trace.Event) {
 	for _, l := range o.lacksToArrive(m) {
 		o.report(durabilityRule, verdict.Violation{
 			Signature: saidTooEarly, NS: m.ns, Key: o.show(l.key),
-			Broke: fmt.Sprintf("%s said that it has everything of %s, for migration %s", e.Node,
+			Broke: fmt.Sprintf("%s said that it had everything of %s, for migration %s", e.Node,
 				o.span(m.min, m.max), m.id),
-			Because: []string{l.text, "the donor has blocked writes since before"},
+			Because: []string{l.text, "the donor had blocked writes before that"},
 		}, m.blocked)
 	}
 }
 
-// lacked is a key of which something has not arrived, and what.
+// lacked is a key of which something has not arrived, and a text that says what.
 type lacked struct{ key, text string }
 
 // lacksToArrive is what a majority of the recipient lacks of what the donor had.
@@ -265,8 +266,8 @@ func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 	for _, id := range ids(sent, durable) {
 		if d, got := sent[id], durable[id]; d != got {
 			key := cmp.Or(d.Key, got.Key)
-			all = append(all, lacked{key, fmt.Sprintf("of key %s the donor has a document of hash "+
-				"%x, and a majority of %s has %x", o.show(key), d.Hash, m.to, got.Hash)})
+			all = append(all, lacked{key, fmt.Sprintf("the donor has key %s with hash %x, and a "+
+				"majority of %s has it with hash %x", o.show(key), d.Hash, m.to, got.Hash)})
 		}
 	}
 	r := model.Move{From: m.from, To: m.to, Min: m.min, Max: m.max}

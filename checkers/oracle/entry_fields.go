@@ -16,11 +16,11 @@ var entriesRule = verdict.Checker{
 	Name: "entry-fields",
 	Promise: "A change to the document of a collection, a shard or a database in the catalog " +
 		"changes the fields that it is meant to change, and no others. A zone that has ranges has a " +
-		"shard that may own them and is not draining, and so has the cluster; nothing is given to " +
-		"a shard that drains, or is none.",
+		"shard that may own them and is not draining. At least one shard of the cluster is not " +
+		"draining. Nothing is given to a shard that is draining or is not in the cluster.",
 	Signatures: verdict.Meanings{
-		givenToClosed: "a range or a database was given to a shard that drains, or is none",
-		lastDrains:    "no shard stays in the cluster",
+		givenToClosed: "a range or a database was given to a shard that was draining, or not there",
+		lastDrains:    "every shard of the cluster was draining",
 		homelessZone:  "no shard may own the ranges of a zone",
 		otherField:    "a change of the catalog touched a field that it should have left alone",
 		fieldKept:     "a change of the catalog did not change a field that it must change",
@@ -37,13 +37,13 @@ const (
 	fieldKept    verdict.Signature = "entry-field-kept"
 	homelessZone verdict.Signature = "zone-without-shards"
 	lastDrains   verdict.Signature = "cluster-without-shards"
-	// givenToClosed is that of what a shard gets after its removal has begun.
+	// givenToClosed is the signature of what a shard gets after its removal has begun.
 	givenToClosed verdict.Signature = "given-to-closed-shard"
 )
 
-// judgeGiven: who drains gets nothing that is committed behind that, as both are decided under one
-// lock (protocol 14.2). 4.2 looks only whether the shard exists. A collection that is being made
-// may go to a shard whose removal has begun after the shards were chosen.
+// judgeGiven: a shard that is draining gets nothing by a commit after its removal began, as both
+// are decided under one lock (protocol 14.2). 4.2 only checks that the shard exists. A collection
+// that is being created may go to a shard whose removal began after the shards were chosen.
 func (o *Oracle) judgeGiven(w *model.Write) {
 	c := o.world.Cluster()
 	if !c.Knows() || w.Drops() {
@@ -57,9 +57,10 @@ func (o *Oracle) judgeGiven(w *model.Write) {
 			o.report(entriesRule, verdict.Violation{
 				Signature: givenToClosed, NS: w.NS,
 				Ranges: []verdict.KeyRange{{Min: one.Min, Max: one.Max}},
-				Broke: fmt.Sprintf("the config server gave %s of %s to %s, which drains or is no shard",
+				Broke: fmt.Sprintf("the config server gave %s of %s to %s, which is draining or "+
+					"does not exist",
 					o.span(one.Min, one.Max), w.NS, one.Shard),
-				Because: []string{"its log has the removal of the shard before the write"},
+				Because: []string{"in its log the removal of the shard comes before the write"},
 			}, w.Step)
 		}
 	}
@@ -75,8 +76,8 @@ func (o *Oracle) judgeZones(e *trace.Event) {
 	if !c.Stays("", "") {
 		o.report(entriesRule, verdict.Violation{
 			Signature: lastDrains,
-			Broke:     "every shard of the cluster drains, the last one being " + e.Peer,
-			Because:   []string{"what they have has nowhere to go"},
+			Broke:     "every shard of the cluster is draining, most recently " + e.Peer,
+			Because:   []string{"their data has nowhere to go"},
 		})
 	}
 	if zone := c.Homeless(); zone != "" {

@@ -35,8 +35,8 @@ const (
 	// gaveUpCommitted is that of a donor of 4.2 that did not make sure: what it reads behind its own
 	// write shows every commit that was written before (protocol 4).
 	gaveUpCommitted verdict.Signature = "gave-up-a-commit"
-	// gaveUpUnsure is that of a donor that has not written at all: what it then reads may be older
-	// than a commit that only a majority lacks.
+	// gaveUpUnsure is the signature of a donor that has not written at all: what it then reads may
+	// be older than a commit that no majority has yet.
 	gaveUpUnsure verdict.Signature = "gave-up-unsure"
 )
 
@@ -70,7 +70,7 @@ func (o *Oracle) giveUp(e *trace.Event) {
 	o.unsure(m, e)
 }
 
-// leftSection notes what a donor goes by when it leaves its critical section.
+// leftSection notes whether a donor that leaves its critical section can be sure of the outcome.
 func (o *Oracle) leftSection(e *trace.Event) {
 	if m := o.moves[e.Migration()]; m != nil && e.Actor == trace.Donor &&
 		e.SectionState() == trace.SectionReleased {
@@ -78,8 +78,8 @@ func (o *Oracle) leftSection(e *trace.Event) {
 	}
 }
 
-// unsure judges what a donor goes by that gives up: an answer to its request, whatever it says, may
-// be that to a repetition of one that has committed (errata E11).
+// unsure judges a donor that gives up: whatever the answer to its request says, it may answer a
+// repetition of a request that has committed (errata E11).
 func (o *Oracle) unsure(m *move, e *trace.Event) {
 	if m.sure {
 		return

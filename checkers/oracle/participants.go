@@ -64,8 +64,8 @@ type move struct {
 	// returned is the step at which the donor's newest request to commit returned, answered or not,
 	// and returnedIn the donor's term.
 	returned, returnedIn uint64
-	// sure is set when the config server had acknowledged a write of the donor since, by the time
-	// that the donor left its critical section.
+	// sure says that the config server acknowledged a write of the donor after that request
+	// returned and before the donor left its critical section.
 	sure bool
 	// gaveUp is the step at which a donor of 4.2 that had asked for the commit treated it as failed.
 	gaveUp uint64

@@ -17,13 +17,13 @@ var stagesRule = verdict.Checker{
 	Promise: "An operation on a whole collection takes its steps in order. Shards drop or rename " +
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
-		"allowed again, and the collection is released, only when all shards have made the change. " +
-		"Until the release, no step is requested on a collection of which a migration runs, and no " +
-		"shard joins or leaves the cluster.",
+		"allowed again, and the collection is released, only when all shards have made the " +
+		"change. Until the release, no step is requested while a migration of the collection " +
+		"runs, and no shard joins or leaves the cluster.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
 			"step that it rests on was complete, or while a migration of the collection ran; or " +
-			"shards joined or left before it was",
+			"a shard joined or left the cluster before all had released the collection",
 	},
 }
 
@@ -174,9 +174,9 @@ func (r *stages) judge(e *trace.Event) {
 	}
 }
 
-// membership: an operation goes from shard to shard and relies on there being the same ones until
-// all have released the collection. Its record is older than the first step, so that who adds or
-// removes a shard behind that sees it.
+// membership: an operation goes from shard to shard, and relies on their being the same until all
+// have released the collection. It is on record before its first step, so that adding or removing a
+// shard after that finds the record.
 func (r *stages) membership(e *trace.Event) {
 	change := e.ClusterChange()
 	if e.Kind != trace.ClusterChanged || change != trace.ShardAdded && change != trace.ShardRemoved {
@@ -185,7 +185,7 @@ func (r *stages) membership(e *trace.Event) {
 	for _, ns := range slices.Sorted(maps.Keys(r.newest)) {
 		if op := r.newest[ns]; !op.over {
 			r.tooEarly(op, fmt.Sprintf("%s joins the cluster or leaves it", e.Peer),
-				strings.Join(r.without(op, ReleaseStep), ", ")+" has not released the collection")
+				"the collection is not released by "+strings.Join(r.without(op, ReleaseStep), ", "))
 		}
 	}
 }

@@ -235,8 +235,9 @@ func (o *Oracle) outcome(id string) *changelog.Move {
 	}
 }
 
-// undisturbed says whether a node took part in a migration to its end, as its donor or not, and has
-// been the settled primary since before it began, with no fault and no request that failed.
+// undisturbed says whether a node took part in a migration to its end, as its donor or else as its
+// recipient, and has been the settled primary since before it began, with no fault and no request
+// that failed.
 func (o *Oracle) undisturbed(node, id string, donor bool) bool {
 	n := o.causes.of(node)
 	return slices.ContainsFunc(o.causes.takes[node], func(p *part) bool {

@@ -1,11 +1,12 @@
 // Package warnings judges whether the log of a shard announces that a range is about to be deleted,
 // and whether queries on secondaries heed it.
 //
-// Promise: a deletion without a word is found at its first document, whether or not anybody reads
-// from a secondary, and a query that goes on after the word at its next batch, whether or not a
-// document is missing from that. Both are judged by the logs, the only thing that secondaries see.
+// Promise: a deletion that was not announced is found at its first document, whether or not anybody
+// reads from a secondary. A query that goes on after the announcement is found at its next batch,
+// whether or not a document is missing from that. Both are judged by the logs, which are all that
+// secondaries see.
 //
-// Refusal: it does not know whether operators would rather have what is left; its caller leaves
+// Refusal: it does not know whether operators accept that documents are missing; its caller leaves
 // out the batches of such runs.
 package warnings
 
@@ -20,12 +21,12 @@ import (
 // rule is warning (protocol 10.4).
 var rule = verdict.Checker{
 	Name: "warning",
-	Promise: "Before a primary deletes the first document of a range, its log announces that, and a " +
-		"query on a secondary that may see a part of the range returns nothing after the " +
-		"announcement has arrived, unless operators accept what is left.",
+	Promise: "Before a primary deletes the first document of a range, its log announces the " +
+		"deletion. Once the announcement has arrived, a query on a secondary that may see a part " +
+		"of the range returns nothing more, unless operators accept that documents are missing.",
 	Signatures: verdict.Meanings{
-		notAnnounced: "a primary deleted a document of a range whose deletion its log does not " +
-			"announce",
+		notAnnounced: "a primary deleted a document of a range, and its log had not announced " +
+			"the deletion",
 		notHeeded: "a secondary returned a batch of a query although its log had announced the " +
 			"deletion of what the query may see",
 	},
@@ -46,11 +47,11 @@ type Range struct{ Min, Max string }
 type Log interface {
 	// Last is the index of the newest entry, 0 for none.
 	Last() uint64
-	// Announced says whether the log announces the deletion of a task before an entry of a term,
-	// or whether that cannot be told any more.
+	// Announced says whether the log announces the deletion of a task before an entry of a term. It
+	// is true, too, when that can no longer be told.
 	Announced(task string, term, before uint64) bool
-	// Announces are the ranges of a collection whose deletion is announced in entries behind one
-	// index and up to another.
+	// Announces are the ranges of a collection whose deletion is announced in the entries after one
+	// index and up to another, inclusive.
 	Announces(ns string, behind, last uint64) []Range
 }
 
@@ -80,7 +81,7 @@ type Judge struct {
 	verdict verdict.Verdict
 }
 
-// New returns a judge who looks at the logs of nodes; that of a node which is down may be nil.
+// New returns a Judge that looks at the logs of nodes; log may return nil for a node that is down.
 func New(log func(node string) Log) *Judge {
 	return &Judge{
 		log: log, tasks: map[string]bool{}, begun: map[deletion]bool{},
@@ -111,8 +112,8 @@ func (j *Judge) Observe(e *trace.Event) {
 	}
 }
 
-// judgeDeletion judges the first document that is deleted for a task in a term. What is dropped
-// with its collection is no range.
+// judgeDeletion judges the first document that is deleted for a task in a term. Documents that are
+// dropped with their collection are left out.
 func (j *Judge) judgeDeletion(e *trace.Event) {
 	d, log := deletion{e.Node, e.For(), e.Term}, j.log(e.Node)
 	if !j.tasks[d.task] || j.begun[d] || log == nil {
@@ -128,13 +129,13 @@ func (j *Judge) judgeDeletion(e *trace.Event) {
 		Broke: fmt.Sprintf("%s deletes the first document of a range for %s, in entry %d of its log",
 			e.Node, d.task, e.Index),
 		Because: []string{"no entry before that one announces the deletion: a query on a secondary " +
-			"goes on, and misses documents"},
+			"goes on, and lacks documents"},
 		Events: []uint64{e.Step},
 	})
 }
 
-// Returned judges a batch of a query on a secondary, whose log ended with an entry when the batch
-// was asked for. One that is sent again was judged when it was new.
+// Returned judges a batch of a query on a secondary; arrived is the newest entry that its log had
+// when the batch was asked for. A batch that is sent again was judged the first time.
 func (j *Judge) Returned(node, id string, batch int, arrived uint64) {
 	c, log := j.cursors[id], j.log(node)
 	if c == nil || log == nil || batch != 0 && batch <= c.batch {
@@ -149,8 +150,8 @@ func (j *Judge) Returned(node, id string, batch int, arrived uint64) {
 			j.verdict.Add(verdict.Violation{
 				Signature: notHeeded, NS: c.ns,
 				Broke: fmt.Sprintf("%s returned batch %d of query %s", node, batch, id),
-				Because: []string{fmt.Sprintf("its log announces, in an entry behind %d and up to %d, "+
-					"the deletion of a range that the query may see", c.judged, arrived)},
+				Because: []string{fmt.Sprintf("an entry of its log after %d and up to %d "+
+					"announces the deletion of a range that the query may see", c.judged, arrived)},
 				Events: []uint64{c.step},
 			})
 			break

@@ -93,17 +93,17 @@ func takeTime(own keyed.Source, s *scenario.Scenario, z size) {
 }
 
 const (
-	// belowShare is how many percent of the seeds with several migrations have scans of secondaries
-	// below which ranges are deleted, and metShare how many percent of the migrations of these meet
-	// one.
+	// belowShare is how many percent of the seeds with several migrations have scans on secondaries
+	// while the ranges that they read are deleted, and metShare how many percent of the migrations
+	// in these seeds meet such a scan.
 	belowShare, metShare = 15, 60
-	// belowLead is for how long such a scan may have begun when the migration is requested.
+	// belowLead is how long before the request for the migration such a scan begins at most.
 	belowLead = 20 * time.Millisecond
 )
 
-// readBelow has scans of everything be read from secondaries, in small batches, from shortly before
-// a range moves until what its donor had of it is deleted: no secondary keeps that for its queries,
-// so they have to end. Nothing is added.
+// readBelow turns scans into ones that read a whole collection on secondaries, in small batches,
+// from shortly before a range moves until the donor has deleted it: no secondary keeps the range
+// for its queries, so they have to end. No operation is added.
 func readBelow(own keyed.Source, s *scenario.Scenario, z size) {
 	if z.moves <= 1 || !own.Chance("below", belowShare) {
 		return

@@ -59,7 +59,7 @@ func addMistakes(own keyed.Source, s *scenario.Scenario, z size) {
 	s.SortCommands()
 }
 
-// lasts reports whether no operation changes a collection as a whole.
+// lasts reports whether no operation of the scenario is on the whole collection.
 func lasts(s *scenario.Scenario, ns string) bool {
 	return !slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
 		return o.Kind.Whole() && (o.NS == ns || o.Into == ns)

@@ -212,8 +212,8 @@ func (c *cluster) newestTime(node string) uint64 {
 	return uint64(m.AppliedTS())
 }
 
-// undefined is what one member has of the definition of a collection and another one lacks. What it
-// has besides, left of a sharded collection that is none any more, does not count.
+// undefined is what one member has of the definition of a collection and another one lacks. Nothing
+// counts if the member still has the definition of a sharded collection that is unsharded now.
 func (c *cluster) undefined(has, other, ns string) []string {
 	one, two := c.Member(env.NodeID(has)), c.Member(env.NodeID(other))
 	if one == nil || two == nil {

@@ -56,7 +56,8 @@ type cluster struct {
 	learned map[lesson]env.Time
 	// queries are those that shards have let in and not answered to the end.
 	queries map[string]asking
-	// firstSeen is when requests came whose refusal is remembered; keys are lastingKeys.
+	// firstSeen is when requests first came whose refusal is remembered, by session; keys are
+	// lastingKeys.
 	firstSeen map[string]firstSeen
 	keys      map[string]key.Pattern
 	// balanceViews are the latest that were read of config servers, by member.

@@ -76,7 +76,7 @@ var _ = obeys(commandkind.Mistake, adminCommand{
 	},
 })
 
-// mistake asks for what cannot be granted, and has it judged when it is.
+// mistake asks for what cannot be granted, and has the answer judged if it is granted.
 func (o operatorConnection) mistake(t env.Task, c *scenario.Command) {
 	m, _ := mistakes.Named(c.Value)
 	req := m.Request(mistakes.Place{

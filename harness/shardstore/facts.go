@@ -134,7 +134,7 @@ func (c *cluster) refusedIdly(x *env.Exchange, asked env.Message, err error) {
 	}
 }
 
-// grantedAnswer has the oracle judge that the config server might grant what it has granted.
+// grantedAnswer has the oracle judge whether the config server was free to grant what it granted.
 func (c *cluster) grantedAnswer(x *env.Exchange, asked env.Message) {
 	against := mistakes.Rules{Protocol: protocolOf(c.scenario), Keys: c.keys}.Grounds(asked)
 	if r, judged := c.refusalOf(x, asked); judged {
@@ -142,8 +142,8 @@ func (c *cluster) grantedAnswer(x *env.Exchange, asked env.Message) {
 	}
 }
 
-// refusalOf is the request of the config server that was answered, since it came there first; false
-// when that is unknown.
+// refusalOf is a request to the config server that was answered, with the time at which it first
+// came there; false when that is unknown.
 func (c *cluster) refusalOf(x *env.Exchange, asked env.Message) (r oracle.Refusal, judged bool) {
 	r = oracle.Refusal{
 		Node: string(x.To), Request: nameOf(asked), NS: subject(asked), Since: int64(x.Began),
@@ -301,7 +301,7 @@ func (c *cluster) lacksConcern(request, node string, term, index uint64) string 
 	return c.disks.Copied(request, oplog.Time{Term: term, Index: index}, c.Members(m.Name()))
 }
 
-// lacksMajority says that a node does not know of a majority that has an entry of its log.
+// lacksMajority says whether a node does not know yet that a majority has an entry of its log.
 func (c *cluster) lacksMajority(node string, index uint64) bool {
 	m := c.Member(env.NodeID(node))
 	return m != nil && index > m.Committed().Index

@@ -160,7 +160,7 @@ func (c *cluster) parts(node string) (all []oracle.Part) {
 	return all
 }
 
-// takesPart are the migrations of which a member is the donor or the recipient, for people.
+// takesPart are the migrations of which a member is the donor or the recipient, in words.
 func (c *cluster) takesPart(node string) (in []string) {
 	for _, p := range c.parts(node) {
 		if p.Role != oracle.Recovers {
@@ -178,7 +178,7 @@ func (c *cluster) lastOf(node string) uint64 {
 	return 0
 }
 
-// startsToReceive has it judged what a donor hands over.
+// startsToReceive has the range judged that a donor tells its recipient to receive.
 func (c *cluster) startsToReceive(m *replset.Member, req *command.RecvChunkStart) {
 	if req.Throttle.W > 1 {
 		c.oracle.Throttled(req.Migration)
@@ -195,8 +195,9 @@ func (c *cluster) startsToReceive(m *replset.Member, req *command.RecvChunkStart
 	}
 }
 
-// mostDocuments is how many documents a chunk has room for at most, by any of the settings, if none
-// of the collection is much smaller than that (errata E9).
+// mostDocuments is how many documents a chunk has room for at most, by any of the settings, if no
+// document of the collection is much smaller than the smallest (errata E9). Told is the size of
+// chunks that the request names, 0 for none.
 func (c *cluster) mostDocuments(told int64, smallest int) (most int64) {
 	for _, s := range c.valuesOfSettings() {
 		bytes := told

@@ -131,8 +131,8 @@ func shardedBy(c scenario.Collection) key.Pattern {
 	return key.Pattern{Field: shardKeyField, Hashed: c.Hashed}
 }
 
-// lastingKeys are the shard keys that collections have whenever they are sharded: those of names
-// that no other collection is given.
+// lastingKeys are the shard keys that collections have whenever they are sharded. Names that a
+// rename takes from a collection or gives to one are left out.
 func lastingKeys(s *scenario.Scenario) map[string]key.Pattern {
 	keys := map[string]key.Pattern{}
 	for _, c := range s.Collections {

@@ -67,7 +67,7 @@ func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 // patience would ask again and again for what a slow shard is about to have done.
 const leastCleanup = 20 * time.Second
 
-// deleterOf is the log of a node for those who judge range deletions, nil while it is down.
+// deleterOf is the log of a node as the checker of range deletions sees it, nil while it is down.
 func (c *cluster) deleterOf(node string) warnings.Log {
 	if m := c.Member(env.NodeID(node)); m != nil {
 		return logs.Deleter{Keeper: m, Records: protocolOf(c.scenario).PersistsRangeDeletions()}
@@ -75,7 +75,7 @@ func (c *cluster) deleterOf(node string) warnings.Log {
 	return nil
 }
 
-// warned has it judged whether the log of a shard announces deletions: by what its primary writes.
+// warned has announcements of range deletions judged; of what is written, only by primaries.
 func (c *cluster) warned(e *trace.Event) {
 	if e.Kind == trace.Applied {
 		m := c.Member(env.NodeID(e.Node))
@@ -86,8 +86,8 @@ func (c *cluster) warned(e *trace.Event) {
 	c.warnings.Observe(e)
 }
 
-// nextBatch has it judged whether a secondary may answer a query once more. What its primary keeps
-// from deletion, the primary's own queries keep.
+// nextBatch has the next batch of a query on a secondary judged. On a primary, nothing is deleted
+// that an open query may read.
 func (c *cluster) nextBatch(x *env.Exchange, asked env.Message) {
 	req, goesOn := asked.(*command.GetMore)
 	m := c.Member(x.To)

@@ -1,12 +1,12 @@
 package commandkind
 
-// Mistake: an operator asks for what can never be granted, by the name of the mistake.
+// Mistake: an operator asks for something that can never be granted; the value is its name.
 const Mistake Name = "mistake"
 
 var _ = Declare(250, Mistake, Namespace, SettingValue)
 
-// Mistakes are the names of what drawn scenarios ask for in vain whatever else happens,
-// LastingMistakes of what would be granted of a collection that is not sharded any more.
+// Mistakes are the names of those mistakes in drawn scenarios that are refused whatever else
+// happens. LastingMistakes would be granted if the collection were no longer sharded.
 var (
 	Mistakes = []string{
 		"add-below-zero", "add-config", "add-nobody", "autosplit-maybe", "balance-nothing",

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SortCommands puts commands that were added in their place: they are in the order of their times.
+// SortCommands puts the commands in the order of their times, after some were added at the end.
 func (s *Scenario) SortCommands() {
 	slices.SortStableFunc(s.Commands, func(a, b Command) int { return cmp.Compare(a.At, b.At) })
 }
 
-// NextMigration is a number that no migration has, and that is higher than all.
+// NextMigration is a number higher than those of all migrations.
 func (s *Scenario) NextMigration() int {
 	next := 1
 	for i := range s.Migrations {
@@ -42,8 +42,8 @@ func (s *Scenario) Sharded(ns string) *Collection {
 	return &s.Collections[i]
 }
 
-// Bound is a key as a bound of chunks: of a hashed collection one of Keys+1 even steps through the
-// hashes.
+// Bound is a key as a bound of chunks. For a hashed collection it is one of the bounds that divide
+// the hashes into Keys+1 equal parts.
 func (c Collection) Bound(key int) int64 {
 	if !c.Hashed {
 		return int64(key)

@@ -67,8 +67,8 @@ func (s *Service) read(
 		return nil, errcode.New(errcode.StaleDbVersion,
 			"%s is not served here by the version that the reader knows", req.NS)
 	}
-	// A primary that was deposed and does not know it agrees to a version of before what its
-	// successor has moved, and has announced to nobody who reads from here on.
+	// A primary that was deposed and does not know it would agree to a version from before the
+	// moves of its successor, and who reads from here on would not be told of these moves.
 	if req.Open && !req.Unsharded {
 		if err := lead.AwaitMajority(t); errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, errcode.New(errcode.ReadConcernMajorityNotAvailableYet, "%v", err)
@@ -99,8 +99,8 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	return t.Err()
 }
 
-// maxChanges is from how many bytes of documents on an answer takes no other entry, whatever limit
-// the reader names: a message has to take it.
+// maxChanges is the number of bytes of documents from which on an answer gets no further entry,
+// whatever limit the reader names: the answer must fit into a message.
 const maxChanges = 16 << 20
 
 // collect fills the answer from the committed log. What happened to an unsharded collection before

@@ -124,8 +124,8 @@ type FindAndModify struct {
 	Upsert bool
 	NewID  bson.Raw // as of an Update
 	New    bool     // return the document after the change instead
-	// Fields is the projection by which the document will be shown, nil for none. A change after
-	// which that is not possible is refused.
+	// Fields is the projection by which the document will be shown, nil for none. A change is
+	// refused if its document cannot be shown like that.
 	Fields   bson.Raw
 	Implicit bool // as of an Insert
 	Session  Session

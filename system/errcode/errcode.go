@@ -50,7 +50,7 @@ const (
 	// What is said twice about one path: in a change, and in the filter of an upsert.
 	ConflictingUpdateOperators Code = "ConflictingUpdateOperators"
 	NotSingleValueField        Code = "NotSingleValueField"
-	// IndexKeySpecsConflict: another index has the name.
+	// IndexKeySpecsConflict: an index with other keys has the name.
 	IndexKeySpecsConflict Code = "IndexKeySpecsConflict"
 	// BSONObjectTooLarge: a document would have more bytes than any may have.
 	BSONObjectTooLarge Code = "BSONObjectTooLarge"

@@ -153,7 +153,7 @@ func (s *Service) audit(a *command.AuditReply) {
 			"recipient of "+r.start.Migration+" "+r.state.String())
 	}
 	for _, id := range s.forgotten() {
-		a.OutstandingTasks = append(a.OutstandingTasks, "reception of "+id+" noted by nobody")
+		a.OutstandingTasks = append(a.OutstandingTasks, "note of receiving "+id+", which has ended")
 	}
 	if n := s.minOpTime().Updaters; n != 0 {
 		a.OutstandingTasks = append(a.OutstandingTasks,
@@ -164,8 +164,8 @@ func (s *Service) audit(a *command.AuditReply) {
 	}
 }
 
-// forgotten lists the migrations that are noted as bringing a range, and of which this shard is not
-// the recipient any more: the notes would keep its documents from being deleted for good.
+// forgotten lists the migrations that are noted as bringing a range, and of which this shard is no
+// longer the recipient: the notes would forever keep the documents of the range from being deleted.
 func (s *Service) forgotten() (ids []string) {
 	for _, c := range s.shard.Collections() {
 		for _, id := range c.Incoming() {

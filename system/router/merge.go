@@ -42,7 +42,7 @@ func (a scanPosition) before(b scanPosition) bool {
 	return a.key < b.key || a.key == b.key && a.id < b.id
 }
 
-// maxBatch is from how many bytes on a batch has no room for another document.
+// maxBatch is the number of bytes from which on a batch gets no further document.
 const maxBatch = 16 << 20
 
 // next returns the next size documents, all of them for a size of zero; fewer at the end, and where

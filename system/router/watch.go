@@ -153,8 +153,8 @@ func (r *Router) openStream(
 	if req.Resume {
 		s.after = req.After
 	}
-	// Other shards may have changes of the token's time. One that has not come yet begins now: what
-	// is announced until then is announced to nobody later.
+	// Other shards may have changes of the token's time. If that has not come yet, the stream
+	// begins now: moves that are announced until then are not announced again.
 	from := min(s.after.TS-min(s.after.TS, 1), now)
 	owners, known := table.OwnersSince(from)
 	if s.pinned = table.Collection().Unsharded; s.pinned {

@@ -6,8 +6,8 @@ import (
 )
 
 // collStats counts what is there, orphans as well, as the statistics of a collection do. It waits
-// for proof of the leadership: a deposed primary would count what others have changed since, or
-// what nobody else has.
+// until a majority confirms that it leads: a deposed primary would count what others have changed
+// since, or what nobody else has.
 func (s *Server) collStats(
 	t env.Task, _ env.NodeID, req *command.ShardsvrCollStats,
 ) (*command.ShardExtent, error) {

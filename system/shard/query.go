@@ -240,8 +240,8 @@ func (c *Collection) unsharded() bool {
 	return c.known != nil && c.known.Table.Collection().Unsharded
 }
 
-// maxBatch is from how many bytes on a batch has no room for another document: a message has to
-// take it.
+// maxBatch is the number of bytes from which on a batch gets no further document: it must fit into
+// a message.
 const maxBatch = maxDocument
 
 // batch returns the next documents, at most size and as many as there is room for; a size of 0

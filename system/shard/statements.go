@@ -52,7 +52,7 @@ func (s *Server) findAndModify(
 			ch.outcome.Image = ch.op.Doc
 		}
 		if err == nil && ch.outcome.Image != nil {
-			// Refused after the change, the client would take it for one that was not made.
+			// If it were refused after the change, the client would think that there was no change.
 			_, err = show.Apply(ch.outcome.Image)
 		}
 		return ch, err

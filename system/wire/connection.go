@@ -21,7 +21,7 @@ import (
 // greetingLimit bounds what a client may send before it has authenticated.
 const greetingLimit = 64 << 10
 
-// mostAnswer bounds an answer's document, which the head of its message comes before.
+// mostAnswer bounds the document of an answer, and leaves room for the header of its message.
 const mostAnswer = frame.MaxMessage - 1<<10
 
 // errClosed ends a connection on behalf of the fail point.
@@ -108,8 +108,8 @@ func (c *connection) attended(ctx context.Context, m *frame.Message) (bson.D, er
 	return doc, err
 }
 
-// send sends an answer. One that is longer than any message, such as a group of all documents,
-// would have the client close the connection and ask again.
+// send sends an answer. If one were longer than a message may be, as a group of all documents can
+// be, the client would close the connection and ask again.
 func (c *connection) send(m *frame.Message, doc bson.D) error {
 	raw, err := bson.Marshal(doc)
 	if err == nil && len(raw) > mostAnswer {

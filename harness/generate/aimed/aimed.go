@@ -1,9 +1,9 @@
-// Package aimed adds to a scenario what does harm only at one moment of what happens in it, or only
-// together: a message that comes when its receiver has been replaced, a commit that arrives when
-// what rests on its failure has begun, a request that outlives the reign in which it was made.
+// Package aimed adds faults to a scenario that do harm only at one moment of a run, or only in
+// combination: a message that comes when its receiver has been replaced, a commit that arrives when
+// something has begun that relies on its failure, a request that outlives the term of its primary.
 //
 // Promise: every addition is drawn by questions of its own, so that leaving one out leaves all
-// others as they were, but for the numbers of faults.
+// others as they were, except for the numbers of faults.
 //
 // Refusal: faults that may come at any time and place are drawn elsewhere, from the catalog of
 // faults.

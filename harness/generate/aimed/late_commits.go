@@ -14,14 +14,14 @@ import (
 // twice as many.
 const lateCommitShare = 12
 
-// restsOnFailure is what goes on once a migration is given up: what has arrived is deleted, or the
-// range is about to be received once more. In 4.2 that is one and the same.
+// restsOnFailure is where something begins that relies on the failure of a migration: what has
+// arrived is deleted, or the range is about to be received again. In 4.2 both are at one site.
 var restsOnFailure = []failpoint.Site{
 	failpoint.RecipientTaskBefore, failpoint.RangeBatchBefore, failpoint.DonorAbortBumpTxn,
 }
 
-// commitLate deposes a donor that has sent its commit, and holds that up until something goes on
-// that rests on the failure of the migration. Deletions take their time, so that the commit comes
+// commitLate deposes a donor that has sent its commit, and holds the commit up until something has
+// begun that relies on the failure of the migration. Deletions are slow, so that the commit comes
 // in the middle of one, and chunks are split meanwhile, so that shards learn of it.
 func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	share := lateCommitShare
@@ -62,7 +62,7 @@ func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	goOn(own, s, span)
 }
 
-// goOn has ranges cleaned up, moved once more and cut while the outcome of a migration is open.
+// goOn has ranges cleaned up, moved again and split while the outcome of a migration is open.
 func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	m := s.Migrations[own.IntN("which", len(s.Migrations))]
 	c := s.Sharded(m.NS)
@@ -79,7 +79,7 @@ func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 				At: at, Do: commandkind.CleanupOrphaned, Name: m.NS,
 			})
 		}
-		if c != nil && each.Chance("cut", 35) { // a chunk that is cut is not committed any more
+		if c != nil && each.Chance("cut", 35) { // a chunk that was split is not committed any more
 			s.Commands = append(s.Commands, scenario.Command{
 				At: at + time.Duration(each.IntN("cut at", 100))*time.Millisecond,
 				Do: commandkind.SplitChunk, Name: m.NS, Min: c.Bound(each.IntN("key", c.Keys)),

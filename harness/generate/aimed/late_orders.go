@@ -53,7 +53,8 @@ func delayRequests(own keyed.Source, s *scenario.Scenario) {
 }
 
 // heldBack is for how long a copy of the request for the first of these operations is held, mostly
-// until the next one that its client asks for is over: it is of the same session then, and older.
+// until the next operation of its client is over: the copy is then an older request of the same
+// session.
 func heldBack(own keyed.Source, ops []scenario.Op) time.Duration {
 	late := time.Duration(40+own.IntN("for", 500)) * time.Millisecond
 	next := slices.IndexFunc(ops[1:], func(o scenario.Op) bool {

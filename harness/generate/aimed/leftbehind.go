@@ -14,7 +14,7 @@ import (
 // left so far behind that they get a copy of everything.
 const leftBehindShare = 30
 
-// tooShort is how many entries a log keeps that does not reach back to before such a cut.
+// tooShort is how many entries the logs keep, so that they do not reach back to before a cut.
 const tooShort = "12"
 
 // leaveBehind cuts secondaries of donors off for longer than the logs of the others reach back:

@@ -11,22 +11,23 @@ import (
 
 const (
 	// reignShare is how many percent of the seeds with faults of several kinds have requests that
-	// outlive the reign in which they began, and another one.
+	// outlive a reign: the time in which their primary leads, and then that of another member.
 	reignShare = 15
-	// lookedUp is at which failpoints of a write it knows whether it was executed before, and is not
-	// executed yet, counted from 1; the first is before that.
+	// lookedUp is at how many failpoints, not counting its first, a write has looked up whether it
+	// was executed before, and has not been executed yet.
 	lookedUp = 3
 )
 
-// outlived are commands of clients, those more often of which a second execution shows.
+// outlived are commands of clients; those whose second execution would be seen are there more
+// often.
 var outlived = []string{
 	"FindAndModify", "FindAndModify", "FindAndModify", "Update", "Update", "Update", "Insert",
 	"Delete",
 }
 
-// outliveReigns has requests stand still on a primary until that leads again: in the meantime
-// another member has led for long enough to carry out the next attempt of the client, which does
-// not wait for long. What a request has looked up before, it must not go by now.
+// outliveReigns has requests stand still on a primary until the same member leads again: in the
+// meantime another one has led for long enough to carry out the next attempt of the client, which
+// is impatient. The request must then not rely on what it looked up before.
 func outliveReigns(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	if !own.Chance("reigns", reignShare) {
 		return

@@ -26,8 +26,9 @@ type Attempt struct {
 	Code errcode.Code
 }
 
-// Ended notes how a call of a router has ended. A nil err leaves nothing open, not of earlier
-// attempts either: of several documents the router sends the next only when one is written.
+// Ended notes how a call of a router has ended. A nil err leaves nothing open, and nothing of
+// earlier attempts: of several documents, the router sends the next only when the one before is
+// written.
 func (r *Routers) Ended(x *env.Exchange, asked env.Message, err error) {
 	if !writes(asked) || client.IsCertainRefusal(err) {
 		return

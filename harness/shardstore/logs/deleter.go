@@ -11,14 +11,15 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Keeper is a member and what its log has made.
+// Keeper is a member with its log and the documents that the log has made.
 type Keeper interface {
 	Member
 	Store() *store.Store
 }
 
-// Deleter is the log of a member of a shard that deletes ranges. Where tasks are on record, the
-// mark of the task announces its deletion; where not, as in 4.2, a document of its own does.
+// Deleter is the log of a member of a shard that deletes ranges. Records says whether range
+// deletion tasks are on record: if so, the mark of a task announces its deletion; otherwise, as in
+// 4.2, a document is written for that.
 type Deleter struct {
 	Keeper
 	Records bool
@@ -27,8 +28,8 @@ type Deleter struct {
 // Last is the index of the newest entry, 0 for none.
 func (d Deleter) Last() uint64 { return d.Applied().Index }
 
-// Announced says whether the deletion of a task is announced before an entry of a term. A task of
-// which there is no record then is no deletion of a range; others judge that one.
+// Announced says whether the deletion of a task is announced before an entry of a term. A task that
+// is not on record there counts as announced: other checkers judge it.
 func (d Deleter) Announced(task string, term, before uint64) bool {
 	if !d.Records {
 		return d.warned(task, term, before)
@@ -44,7 +45,7 @@ func (d Deleter) Announced(task string, term, before uint64) bool {
 	return err != nil || k.Processing
 }
 
-// warned: a deletion that is in the memory of one term is announced in that term.
+// warned: a deletion that exists only in the memory of a primary is announced in its own term.
 func (d Deleter) warned(task string, term, before uint64) bool {
 	for i := before; i > 1; i-- {
 		e, of, kept := d.Entry(i - 1)
@@ -63,8 +64,8 @@ func (d Deleter) warned(task string, term, before uint64) bool {
 	return false
 }
 
-// Announces are the ranges of a collection whose deletion is announced in entries behind one index
-// and up to another.
+// Announces are the ranges of a collection whose deletion is announced in the entries after one
+// index and up to another, inclusive.
 func (d Deleter) Announces(ns string, behind, last uint64) (all []warnings.Range) {
 	for i := behind + 1; i <= last; i++ {
 		e, _, kept := d.Entry(i)
@@ -88,7 +89,7 @@ func (d Deleter) Announces(ns string, behind, last uint64) (all []warnings.Range
 	return all
 }
 
-// announces says whether secondaries learn from an operation that a range is being deleted.
+// announces says whether secondaries learn from an operation that a range will be deleted.
 func announces(op *oplog.Op) bool {
 	switch op.NS {
 	case rangedel.Namespace:

@@ -40,9 +40,9 @@ func (d Donor) Tells(ns string, behind uint64) bool {
 	return false
 }
 
-// Untouched is how many documents a range of a collection has had in every state behind an index,
-// and the size of the smallest that the collection has now; false when the log does not reach back
-// that far.
+// Untouched is how many documents have been in a range of a collection in every state since an
+// index of the log, and the size of the smallest document that the collection has now; false when
+// the log does not reach back that far.
 func Untouched(
 	m Keeper, ns string, r key.Range, behind uint64,
 ) (documents int64, smallest int, known bool) {

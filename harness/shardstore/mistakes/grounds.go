@@ -1,11 +1,11 @@
-// Package mistakes knows what the config server must refuse: on which grounds a request cannot be
-// granted, and requests of operators that can be granted never.
+// Package mistakes knows what the config server must refuse: the grounds on which a request cannot
+// be granted, and requests of operators that can never be granted.
 //
 // Promise: what is said here follows from the request alone, from the protocol, and from what the
 // scenario says of its collections, never from what a server answers.
 //
-// Refusal: it sends nothing and judges nothing, and it does not say which error a refusal has.
-// Grounds that the catalog does not show, such as what shards have, are none here.
+// Refusal: it sends nothing and judges nothing, and it does not say with which error a request is
+// refused. What the catalog does not show, such as what shards have, is no ground here.
 package mistakes
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/shardproof/shardproof/system/protocol"
 )
 
-// Rules are what grounds follow from besides the request.
+// Rules are what the grounds follow from, besides the request.
 type Rules struct {
 	Protocol protocol.Profile
-	// Keys are the shard keys of the scenario's collections: sharded, they have no other.
+	// Keys are the shard keys that the scenario's collections have whenever they are sharded.
 	Keys map[string]key.Pattern
 }
 
-// Grounds are those of which one is enough for the config server to refuse a request, if it held
-// from when the request came first until it was answered.
+// Grounds are the grounds to refuse a request. The config server must refuse it if one of them held
+// from when the request first came until it was answered.
 func (r Rules) Grounds(asked env.Message) []*grounds.Ground {
 	switch q := asked.(type) {
 	case *command.MoveRange:
@@ -51,8 +51,8 @@ func (r Rules) Grounds(asked env.Message) []*grounds.Ground {
 
 func list(all ...*grounds.Ground) []*grounds.Ground { return all }
 
-// closed is that a shard may not be given a range: that it drains, 4.2 does not look at when the
-// request comes.
+// closed is the ground that a shard may not be given a range. In 4.2 a shard that is draining is
+// not refused when the request comes, but only one that does not exist.
 func (r Rules) closed(shard string) *grounds.Ground {
 	if r.Protocol.MovesPartOfChunk() {
 		return grounds.Closed(shard)
@@ -63,18 +63,18 @@ func (r Rules) closed(shard string) *grounds.Ground {
 func (r Rules) ofCommit(q *command.CommitChunkMigration) []*grounds.Ground {
 	all := list(r.closed(q.To), grounds.OtherEpoch(q.NS, q.Epoch))
 	if r.Protocol.CoordinatesMigrations() {
-		return all // one that is sent again finds its work done, and the chunk may have moved on
+		return all // if it is sent again, its work is done, and the chunk may have moved on
 	}
 	return append(all, grounds.NotOn(q.NS, string(q.Min), q.From),
 		grounds.NoChunk(q.NS, string(q.Min), string(q.Max)))
 }
 
-// ofShard: a shard changes chunks that it still has, in the incarnation that it means.
+// ofShard: a shard may change only chunks that it still has, of the incarnation that it names.
 func ofShard(ns, epoch, at, shard string) []*grounds.Ground {
 	return list(grounds.OtherEpoch(ns, epoch), grounds.NotOn(ns, at, shard))
 }
 
-// ofWhole are those of operations on whole collections.
+// ofWhole are the grounds for operations on whole collections.
 func (r Rules) ofWhole(asked env.Message) []*grounds.Ground {
 	switch q := asked.(type) {
 	case *command.DropCollection:
@@ -99,7 +99,7 @@ func (r Rules) ofWhole(asked env.Message) []*grounds.Ground {
 	return nil
 }
 
-// ofCluster are those of requests about shards and zones.
+// ofCluster are the grounds for requests about shards and zones.
 func (r Rules) ofCluster(asked env.Message) []*grounds.Ground {
 	switch q := asked.(type) {
 	case *command.AddShardToZone:

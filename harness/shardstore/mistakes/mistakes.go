@@ -14,18 +14,19 @@ import (
 
 // Mistake is a request that can never be granted.
 type Mistake struct {
-	// Why is a clause for people: why it cannot be.
+	// Why says, in a clause for people, why it cannot be granted.
 	Why string
-	// Request is what is sent. Lo and hi bound a range of the collection's keys.
+	// Request makes the request that is sent.
 	Request func(at Place) env.Message
-	// Routed: a router is asked, and not the config server.
+	// Routed says that a router is asked, and not the config server.
 	Routed bool
-	// Lasting: it is a mistake only while the collection is sharded. Granted at another time, it
-	// would be in the way of everybody from then on.
+	// Lasting says that it is a mistake only while the collection is sharded. If it were granted at
+	// another time, the collection would keep what it asks for.
 	Lasting bool
 }
 
-// Place is where a mistake is made: a sharded collection, a range of its keys, and a shard.
+// Place is where a mistake is made: a sharded collection with its shard key, a range from Lo to Hi
+// of its keys, and a shard.
 type Place struct {
 	NS     string
 	Key    key.Pattern
@@ -33,7 +34,7 @@ type Place struct {
 	Shard  string
 }
 
-// What there is not.
+// Names of what does not exist or is not the operator's, and a number that is too great.
 const (
 	nobody   = "shard-z"
 	nowhere  = "nowhere"
@@ -109,13 +110,13 @@ var ofShards = map[string]Mistake{
 	"add-nobody": {Why: "there is no such replica set", Request: func(Place) env.Message {
 		return &command.AddShard{Name: nobody}
 	}},
-	"add-config": {Why: "the config server is no shard", Request: func(Place) env.Message {
+	"add-config": {Why: "the config server is not a shard", Request: func(Place) env.Message {
 		return &command.AddShard{Name: "config"}
 	}},
-	"add-below-zero": {Why: "no limit is below zero", Request: func(at Place) env.Message {
+	"add-below-zero": {Why: "the limit is negative", Request: func(at Place) env.Message {
 		return &command.AddShard{Name: at.Shard, MaxBytes: -1}
 	}},
-	"limit-below-zero": {Why: "no limit is below zero", Request: func(at Place) env.Message {
+	"limit-below-zero": {Why: "the limit is negative", Request: func(at Place) env.Message {
 		return &command.LimitShard{Name: at.Shard, MaxBytes: -1}
 	}},
 	"limit-nobody": {Why: "there is no such shard", Request: func(Place) env.Message {
@@ -136,7 +137,7 @@ var ofZones = map[string]Mistake{
 	"zone-without-name": {Why: "the zone has no name", Request: func(at Place) env.Message {
 		return &command.AddShardToZone{Shard: at.Shard}
 	}},
-	"range-of-no-zone": {Why: "no shard is of the zone", Request: func(at Place) env.Message {
+	"range-of-no-zone": {Why: "no shard belongs to the zone", Request: func(at Place) env.Message {
 		return &command.UpdateZoneKeyRange{
 			NS: at.NS, Min: at.Lo, Max: at.Hi, Zone: nowhere, Field: at.Key.Field,
 		}
@@ -150,9 +151,9 @@ var ofZones = map[string]Mistake{
 }
 
 var ofNames = map[string]Mistake{
-	"rename-to-itself":  renaming("that is its name", func(at Place) string { return at.NS }),
-	"rename-to-no-name": renaming("that is no name", func(Place) string { return "" }),
-	"rename-to-another-database": renaming("that is another database",
+	"rename-to-itself":  renaming("it has that name now", func(at Place) string { return at.NS }),
+	"rename-to-no-name": renaming("the new name is empty", func(Place) string { return "" }),
+	"rename-to-another-database": renaming("the new name is in another database",
 		func(at Place) string { return "more." + at.NS }),
 	"rename-of-nothing": {Why: "there is no such database", Request: func(Place) env.Message {
 		return &command.RenameCollection{NS: nothing, To: nothing + "after", DropTarget: true}
@@ -166,13 +167,13 @@ var ofNames = map[string]Mistake{
 	"unindex-of-nothing": {Why: "there is no such database", Request: func(Place) env.Message {
 		return &command.DropIndex{NS: nothing, Field: noField}
 	}},
-	"database-without-name": {Why: "that is no name", Request: func(Place) env.Message {
+	"database-without-name": {Why: "the name is empty", Request: func(Place) env.Message {
 		return &command.CreateDatabase{}
 	}},
-	"database-with-dot": {Why: "that is no name", Request: func(Place) env.Message {
+	"database-with-dot": {Why: "the name has a dot", Request: func(Place) env.Message {
 		return &command.CreateDatabase{Name: "no.database"}
 	}},
-	"database-of-servers": {Why: "that is the servers' own", Request: func(Place) env.Message {
+	"database-of-servers": {Why: "the name is the servers' own", Request: func(Place) env.Message {
 		return &command.CreateDatabase{Name: "config"}
 	}},
 }
@@ -188,23 +189,23 @@ var ofNew = map[string]Mistake{
 		Request: func(at Place) env.Message {
 			return &command.ShardCollection{NS: at.NS, Key: key.Pattern{Field: noField}}
 		}},
-	"shard-of-servers": sharding("that is the servers' own", command.ShardCollection{
+	"shard-of-servers": sharding("the database is the servers' own", command.ShardCollection{
 		NS: ownSpace, Key: key.Pattern{Field: noField},
 	}),
 	"shard-on-nobody": sharding("there is no such shard", command.ShardCollection{
 		NS: nothing, Key: key.Pattern{Field: noField}, Shards: []string{nobody},
 	}),
-	"chunks-of-no-hash": sharding("only hashes are cut before there are documents",
+	"chunks-of-no-hash": sharding("only hashed keys are split before there are documents",
 		command.ShardCollection{
 			NS: nothing, Key: key.Pattern{Field: noField}, InitialChunks: 2,
 		}),
-	"chunks-too-many": sharding("nobody gets so many chunks", command.ShardCollection{
+	"chunks-too-many": sharding("there are too many chunks", command.ShardCollection{
 		NS: nothing, Key: key.Pattern{Field: noField, Hashed: true}, InitialChunks: tooLong,
 	}),
-	"chunks-below-zero": sharding("nobody gets so few chunks", command.ShardCollection{
+	"chunks-below-zero": sharding("the number of chunks is negative", command.ShardCollection{
 		NS: nothing, Key: key.Pattern{Field: noField, Hashed: true}, InitialChunks: -1,
 	}),
-	"chunks-twice": sharding("bounds and a number are both given", command.ShardCollection{
+	"chunks-twice": sharding("bounds and a number of chunks are given", command.ShardCollection{
 		NS: nothing, Key: key.Pattern{Field: noField, Hashed: true}, InitialChunks: 2,
 		Bounds: []key.Key{key.Int(1)},
 	}),
@@ -218,22 +219,22 @@ func sharding(why string, req command.ShardCollection) Mistake {
 }
 
 var ofSettings = map[string]Mistake{
-	"size-below-zero": {Why: "no chunk has so few bytes", Request: func(at Place) env.Message {
+	"size-below-zero": {Why: "the chunk size is negative", Request: func(at Place) env.Message {
 		return &command.ConfigureCollectionBalancing{NS: at.NS, ChunkBytes: new(int64(-1))}
 	}},
 	"balance-nothing": {Why: "there is no such database", Request: func(Place) env.Message {
 		return &command.ConfigureCollectionBalancing{NS: nothing, Enabled: new(true)}
 	}},
-	"defragment-sessions": {Why: "these are kept apart", Request: func(Place) env.Message {
+	"defragment-sessions": {Why: "sessions are not defragmented", Request: func(Place) env.Message {
 		return &command.ConfigureCollectionBalancing{NS: catalog.Sessions, Defragment: new(true)}
 	}},
 	"setting-of-nothing": setting("there is no such setting", "nothing", "enabled", true),
 	"setting-unknown":    setting("there is no such field", "balancer", noField, true),
 	"mode-unknown":       setting("there is no such mode", "balancer", "mode", "half"),
-	"window-unknown": setting("that is no time of a day", "balancer", "activeWindow",
+	"window-unknown": setting("25:00 is no time of day", "balancer", "activeWindow",
 		bson.D{{Key: "start", Value: "25:00"}, {Key: "stop", Value: "7:00"}}),
-	"chunksize-zero":  setting("no chunk has so few bytes", "chunksize", "value", int64(0)),
-	"autosplit-maybe": setting("it is on or off", "autosplit", "enabled", "maybe"),
+	"chunksize-zero":  setting("the chunk size is zero", "chunksize", "value", int64(0)),
+	"autosplit-maybe": setting("it can only be true or false", "autosplit", "enabled", "maybe"),
 }
 
 func setting(why, id, field string, value any) Mistake {

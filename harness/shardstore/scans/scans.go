@@ -46,8 +46,8 @@ func Oldest(m Member, concern command.ReadConcern) uint64 {
 	return m.Applied().Index
 }
 
-// OldestFor is Oldest for what asks a query, or the next batch of one, which reads what there is;
-// 0 for anything else.
+// OldestFor is Oldest for a request that begins a query, the newest entry for one that asks for the
+// next batch, and 0 for any other.
 func OldestFor(m Member, asked env.Message) uint64 {
 	switch req := asked.(type) {
 	case *command.Find:

@@ -86,11 +86,11 @@ func (s service) create(t env.Task, r *request.Request) (bson.D, error) {
 	return reply.OK(), err
 }
 
-// unlimited refuses options that promise what a collection has, and that nobody would see to.
+// unlimited refuses options that limit what a collection has, because nothing would enforce them.
 func unlimited(r *request.Request) error {
 	if r.Bool("capped", false) || r.Has("validator") || r.Has("expireAfterSeconds") {
 		return errcode.New(reply.CommandNotSupported,
-			"capped collections, validators and the expiry of documents are not supported")
+			"capped collections, validators and expiring documents are not supported")
 	}
 	return nil
 }

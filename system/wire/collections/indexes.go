@@ -70,8 +70,8 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	), nil
 }
 
-// wantedIndexes are those that a command describes. All of them are judged before any is made, each
-// beside the indexes that there are and those before it.
+// wantedIndexes are those that a command describes. All of them are checked before any is created,
+// each against the indexes that exist and those before it in the command.
 func wantedIndexes(
 	present *command.ListedCollection, specs []bson.Raw,
 ) (wanted []command.IndexSpec, err error) {
@@ -90,7 +90,7 @@ func wantedIndexes(
 		}
 		if request.Bool(spec, "unique", false) && !onID(keys) {
 			return nil, errcode.New(reply.CommandNotSupported,
-				"no index is unique but that on _id: index %s would let duplicates in", name)
+				"only the index on _id can be unique: index %s would let duplicates in", name)
 		}
 		if err := differs(present.NS, others, name, spec); err != nil {
 			return nil, err

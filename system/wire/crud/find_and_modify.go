@@ -63,8 +63,8 @@ func (s *Service) parseFindAndModify(
 	}
 	if f.Remove && (f.New || f.Upsert || r.Has("update")) {
 		return nil, errcode.New(reply.FailedToParse,
-			"what is removed is neither new, nor changed or inserted: "+
-				"remove excludes new, upsert and update")
+			"remove cannot be combined with new, upsert or update: "+
+				"a removed document is not changed, inserted or returned as new")
 	}
 	if f.Upsert {
 		f.Implicit, f.NewID = true, s.newID(st)

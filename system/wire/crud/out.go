@@ -18,7 +18,7 @@ const outSharded = 28769
 
 // replace has a collection of the documents take the place of the one that is called ns, as $out
 // does. They are written under another name: until the last moment, in which the one goes and the
-// other gets its name, nothing has changed. A majority has each of them by then, whatever the write
+// other gets its name, nothing has changed. A majority has all of them by then, whatever the write
 // concern: a later primary that lacked some would give the name to the rest.
 func (s *Service) replace(
 	t env.Task, ns string, docs []bson.Raw, concern command.WriteConcern,

@@ -238,14 +238,14 @@ func (o *output) upsert(
 	return u, err
 }
 
-// plainNames refuses a result with a field whose name an operator would take for a path: it would
-// write something else.
+// plainNames refuses a result with a field whose name an update operator would take for a path or
+// for an operator: it would write something else.
 func plainNames(doc bson.Raw) error {
 	elements, err := doc.Elements()
 	for _, e := range elements {
 		if name := e.Key(); name == "" || name[0] == '$' || strings.Contains(name, ".") {
 			return errcode.New(reply.CommandNotSupported,
-				"$merge can only replace by a result that has a field called %q", name)
+				"$merge takes a result with a field called %q only if whenMatched is replace", name)
 		}
 	}
 	return err

@@ -95,7 +95,7 @@ func resumeAfter(req *command.Watch, options bson.Raw) error {
 	return nil
 }
 
-// open opens the stream, and finds out of which collection it is if that will be asked for.
+// open opens the stream, and notes which collection it is of if documents will be looked up.
 func (c *stream) open(t env.Task, req *command.Watch) (err error) {
 	if c.lookup {
 		if c.uuid, err = c.s.d.Identity(t, c.ns); err != nil {
@@ -113,7 +113,7 @@ func (c *stream) open(t env.Task, req *command.Watch) (err error) {
 	now, err := c.s.d.Identity(t, c.ns)
 	if err == nil && now != c.uuid {
 		err = errcode.New(errcode.StaleEpoch,
-			"%s became another collection while its changes began to be watched", c.ns)
+			"another collection got the name %s while the change stream was opened", c.ns)
 	}
 	return err
 }
@@ -244,8 +244,8 @@ func description(doc bson.Raw) bson.D {
 	}
 }
 
-// lookUp finds the documents that updates have changed, nil for every other change. If the name has
-// become that of another collection, what was found may be in that.
+// lookUp finds the documents that updates have changed, nil for every other change. If another
+// collection has got the name, nothing counts: it may have been found in that one.
 func (c *stream) lookUp(t env.Task, changes []command.Change) (newest []any, err error) {
 	newest = make([]any, len(changes))
 	found := false

@@ -192,8 +192,8 @@ func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollectio
 	return one, err
 }
 
-// Identity tells the collection that has the name now from all others that have had it or will; it
-// is empty if there is none.
+// Identity is the UUID of the collection that has the name now, which no other collection with that
+// name has had or will have; it is empty if there is none.
 func (d *Deployment) Identity(t env.Task, ns string) (uuid string, err error) {
 	table, err := d.Table(t, ns)
 	if err == nil && !table.Collection().Unsharded {

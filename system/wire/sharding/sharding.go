@@ -90,7 +90,7 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	}
 	if r.Bool("unique", false) && (pattern.Field != "_id" || pattern.Hashed) {
 		return nil, errcode.New(reply.CommandNotSupported,
-			"no index is unique but that on _id: shard key %v would let duplicates in", spec)
+			"only the index on _id can be unique: shard key %v would let duplicates in", spec)
 	}
 	chunks, err := r.Int("numInitialChunks", 0)
 	if err != nil {
@@ -196,8 +196,8 @@ func moving(r *request.Request, ns string) (move *command.MoveRange, err error) 
 	return move, err
 }
 
-// throttle is what the recipient waits for after each batch: with secondaryThrottle for a
-// secondary, unless writeConcern says for which, and without it for none (protocol 16).
+// throttle is what the recipient waits for after each batch: with secondaryThrottle for one
+// secondary, unless writeConcern asks for others, and without it for none (protocol 16).
 func throttle(r *request.Request) (wc command.WriteConcern, err error) {
 	const primaryAndSecondary = 2
 	doc, err := r.Document("writeConcern")
