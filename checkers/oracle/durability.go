@@ -275,7 +275,8 @@ func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 	for _, id := range ids(executed, nil) {
 		if st := executed[id]; !known.Refuses(id, st) {
 			session, number, _ := strings.Cut(id, "\x00")
-			all = append(all, lacked{st.Key, fmt.Sprintf("statement %s of transaction %d of session "+
+			_, key := st.StatementPlace()
+			all = append(all, lacked{key, fmt.Sprintf("statement %s of transaction %d of session "+
 				"%s was executed on the donor, and a majority of %s would execute it again", number,
 				st.Hash, session, m.to)})
 		}
