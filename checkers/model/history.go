@@ -65,8 +65,8 @@ func (s *Set) OnRecord(e *trace.Event) string {
 // name of the same collection, of which of says whether a statement is one. Only those count of the
 // newest transaction of their sessions: those that their clients may still try again. Statements of
 // which adopted says so were executed before the collection had its shard key, and may be of any.
-// What was done to the collection as a whole while it was unsharded has the lowest key, and does not
-// move: of a sharded one it is asked for at the config server, which has a record of its own.
+// What was done to the collection as a whole while it was unsharded has the lowest key, and does
+// not move: of a sharded one it is asked for at the config server, which has a record of its own.
 func (h History) In(ns, lo, hi string, of, adopted func(id string, txn uint64) bool) History {
 	in := History{}
 	//shardproof:allow map each statement is judged by itself
