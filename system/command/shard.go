@@ -153,11 +153,13 @@ type CollectionOptions struct {
 }
 
 // CollectionOptionsReply answers CollectionOptions: {uuid, key}, the indexes besides that of the
-// shard key, and the names by which statements on the collection may be known.
+// shard key, and the names by which statements on the collection may be known. Rekeyed says that
+// the collection was unsharded, and that its documents had other keys then.
 type CollectionOptionsReply struct {
 	Options  bson.Raw
 	Indexes  []IndexSpec
 	Formerly []string
+	Rekeyed  bool
 }
 
 // IndexSpec is an index of a collection.

@@ -192,5 +192,6 @@ func (s *Service) collectionOptions(
 	}
 	return &command.CollectionOptionsReply{
 		Options: options, Indexes: s.shard.Indexes(req.NS), Formerly: s.shard.Formerly(req.NS),
+		Rekeyed: s.shard.Rekeyed(req.NS),
 	}, nil
 }

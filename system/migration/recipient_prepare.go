@@ -56,7 +56,7 @@ func (r *recipientMigration) createCollection(t env.Task) error {
 	if err != nil {
 		return err
 	}
-	ops = append(ops, r.s.shard.KeepNames(r.start.NS, theirs.Formerly)...)
+	ops = append(ops, r.s.shard.KeepNames(r.start.NS, theirs.Formerly, theirs.Rekeyed)...)
 	if err := r.writeAny(t, ops); err != nil {
 		return err
 	}

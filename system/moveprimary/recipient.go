@@ -160,7 +160,7 @@ func (s *Service) begins(coll *command.UnshardedCollection) []oplog.Op {
 	for _, i := range coll.Indexes {
 		ops = append(ops, oplog.Op{Kind: oplog.CreateIndex, NS: coll.NS, ID: i.Name, Doc: i.Doc})
 	}
-	ops = append(ops, s.shard.KeepNames(coll.NS, coll.Formerly)...)
+	ops = append(ops, s.shard.KeepNames(coll.NS, coll.Formerly, false)...)
 	return append(ops, shard.BeginsCopy(coll.NS))
 }
 

@@ -29,7 +29,8 @@ type participationDoc struct {
 	// Formerly are the names that a collection of this name had before.
 	Formerly []string `bson:"formerly,omitempty"`
 	// KeyedAt is the index of the entry by which an unsharded collection of this name got its shard
-	// key, if its documents have other keys since.
+	// key, if its documents have other keys since; on a shard that did not have it then, of the one
+	// by which it came here.
 	KeyedAt uint64 `bson:"keyedAt,omitempty"`
 }
 
@@ -84,16 +85,26 @@ func (s *Server) participation(ns string) (doc participationDoc) {
 // did then is known by them.
 func (s *Server) Formerly(ns string) []string { return s.participation(ns).Formerly }
 
+// Rekeyed says whether the collection has had another key on this shard, or where it came from.
+func (s *Server) Rekeyed(ns string) bool { return s.participation(ns).KeyedAt != 0 }
+
 // KeepNames returns what has a collection that comes under that name, from another name or from
-// another shard, be known by the names that it had; nothing when it is.
-func (s *Server) KeepNames(ns string, formerly []string) []oplog.Op {
+// another shard, be known by the names that it had; nothing when it is. What this shard has on
+// record of a collection that was rekeyed elsewhere is from when it had the database: the keys mean
+// nothing any more.
+func (s *Server) KeepNames(ns string, formerly []string, rekeyed bool) []oplog.Op {
 	doc := s.participation(ns)
 	all := slices.Concat(doc.Formerly, formerly)
 	slices.Sort(all)
-	if all = slices.Compact(all); len(all) == len(doc.Formerly) {
+	all = slices.Compact(all)
+	rekeyed = rekeyed && doc.KeyedAt == 0
+	if len(all) == len(doc.Formerly) && !rekeyed {
 		return nil
 	}
 	doc.NS, doc.Formerly = ns, all
+	if rekeyed {
+		doc.KeyedAt = s.cfg.Member.Applied().Index + 1
+	}
 	return []oplog.Op{documentOp(oplog.Update, ParticipationsNS, ns, doc)}
 }
 

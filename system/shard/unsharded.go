@@ -132,7 +132,7 @@ func (s *Server) renameUnsharded(
 			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
 		names := slices.Concat(s.Formerly(req.NS), []string{req.NS})
-		ch.room = append(ch.room, s.KeepNames(req.To, names)...)
+		ch.room = append(ch.room, s.KeepNames(req.To, names, false)...)
 		return ch, nil
 	})
 }
