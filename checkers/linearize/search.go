@@ -155,14 +155,38 @@ func (k *Key) vague() bool {
 // whose condition is not met did nothing; that it may do nothing in other states too needs no
 // saying, since it may also come last.
 func (k *Key) searched() (acts []KeyOp, of []int32) {
-	keep := k.Repeats || k.vague()
+	keep, seen := k.Repeats || k.vague(), k.seenForCertain()
 	acts, of = make([]KeyOp, 0, len(k.Acts)), make([]int32, 0, len(k.Acts))
 	for i := range k.Acts {
 		a := &k.Acts[i]
 		if a.Maybe && (a.Do == Leave || !keep && a.Do != Remove && a.Do != Move) {
 			continue
 		}
+		if seen != nil && a.Maybe && a.replacesUnseen(seen) {
+			continue
+		}
 		acts, of = append(acts, *a), append(of, int32(i))
 	}
 	return acts, of
+}
+
+// seenForCertain says of each identity whether an act that certainly happened noticed it as a value;
+// nil where lists or repeated identities make more of a state than that.
+func (k *Key) seenForCertain() []bool {
+	if k.Repeats || k.pushes() {
+		return nil
+	}
+	seen := make([]bool, len(k.Names))
+	for i := range k.Acts {
+		if a := &k.Acts[i]; !a.Maybe && (a.See == Exactly || a.See == Except) {
+			seen[a.Seen] = true
+		}
+	}
+	return seen
+}
+
+// replacesUnseen: the act puts one value that nobody is certain to have seen in the place of
+// another, which nobody can tell from nothing having happened.
+func (a *KeyOp) replacesUnseen(seen []bool) bool {
+	return a.Do.puts() && a.See == Exactly && a.Seen >= firstName && !seen[a.Seen] && !seen[a.Put]
 }
