@@ -170,8 +170,8 @@ func (k *Key) searched() (acts []KeyOp, of []int32) {
 	return acts, of
 }
 
-// seenForCertain says of each identity whether an act that certainly happened noticed it as a value;
-// nil where lists or repeated identities make more of a state than that.
+// seenForCertain says of each identity whether an act that certainly happened noticed it as a
+// value; nil where lists or repeated identities make more of a state than that.
 func (k *Key) seenForCertain() []bool {
 	if k.Repeats || k.pushes() {
 		return nil
