@@ -69,8 +69,8 @@ func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 	}
 	s.SortCommands()
 	if p.size.faults > 0 && !p.one {
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "early-command",
+		s.AddFaults(scenario.Fault{
+			Kind: "early-command",
 			When: scenario.Trigger{
 				Site: failpoint.ConfigDDLStep.String(), Nth: 1 + own.IntN("step", 8),
 			},

@@ -28,16 +28,16 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 		m := &s.Migrations[own.IntN("migration", n)]
 		removeAbout(own.Fork(2), s, m.At, m.To)
 		if p.size.faults > 0 && !p.one && s.Protocol != "4.2" && own.Chance("out of reach", 40) {
-			s.Faults = append(s.Faults, outOfReach(own, len(s.Faults)+1))
+			s.AddFaults(outOfReach(own))
 		}
 	}
 }
 
 // outOfReach keeps the donor of a migration that may be refused, because its recipient is to leave,
 // from telling that one: it must not leave, and join again, without having been told.
-func outOfReach(own keyed.Source, id int) scenario.Fault {
+func outOfReach(own keyed.Source) scenario.Fault {
 	return scenario.Fault{
-		ID: id, Kind: "partial-partition", Target: "donor.*>recipient.*",
+		Kind: "partial-partition", Target: "donor.*>recipient.*",
 		When: scenario.Trigger{
 			Site: failpoint.ConfigCommitReadShard.String(), Nth: 1 + own.IntN("refused", 4),
 		},

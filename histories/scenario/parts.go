@@ -12,6 +12,14 @@ func (s *Scenario) SortCommands() {
 	slices.SortStableFunc(s.Commands, func(a, b Command) int { return cmp.Compare(a.At, b.At) })
 }
 
+// AddFaults adds faults, with the numbers that come next.
+func (s *Scenario) AddFaults(all ...Fault) {
+	for _, f := range all {
+		f.ID = len(s.Faults) + 1
+		s.Faults = append(s.Faults, f)
+	}
+}
+
 // NextMigration is a number higher than those of all migrations.
 func (s *Scenario) NextMigration() int {
 	next := 1

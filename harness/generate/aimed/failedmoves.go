@@ -39,11 +39,11 @@ func failPrimaries(own keyed.Source, s *scenario.Scenario) {
 		again.At += time.Duration(60+own.IntN(who+"/again", 400)) * time.Millisecond
 		s.Primaries = append(s.Primaries, again)
 		site := failing[own.IntN(who+"/site", len(failing))]
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "error",
+		s.AddFaults(scenario.Fault{
+			Kind: "error",
 			When: scenario.Trigger{Site: site.String(), Nth: max(1, i+1-own.IntN(who+"/pass", 2))},
 		}, scenario.Fault{
-			ID: len(s.Faults) + 2, Kind: "duplicate",
+			Kind:   "duplicate",
 			When:   scenario.Trigger{At: m.At},
 			Target: "*>" + scenario.ShardName(m.To) + ".*",
 			Args: []scenario.Setting{
@@ -79,13 +79,13 @@ func loseCommits(own keyed.Source, s *scenario.Scenario) {
 		}
 		committing := scenario.Trigger{Site: failpoint.MovePrimaryBlockReads.String(), Nth: i + 1}
 		lost := time.Duration(100+each.IntN("lost for", 1200)) * time.Millisecond
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "lost-reply", Target: "*>config.*", When: committing, For: lost,
+		s.AddFaults(scenario.Fault{
+			Kind: "lost-reply", Target: "*>config.*", When: committing, For: lost,
 			Args: []scenario.Setting{
 				{Name: "messages", Value: "CommitMovePrimary"}, {Name: "count", Value: "20"},
 			},
 		}, scenario.Fault{
-			ID: len(s.Faults) + 2, Kind: "hold", Target: "*>config.*", When: committing,
+			Kind: "hold", Target: "*>config.*", When: committing,
 			For: lost + time.Duration(each.IntN("found out", 300))*time.Millisecond,
 			Args: []scenario.Setting{
 				{Name: "messages", Value: "LogChange"},
@@ -101,10 +101,10 @@ func loseCommits(own keyed.Source, s *scenario.Scenario) {
 // slow to find out what has become of that.
 func deposeCommitter(own keyed.Source, s *scenario.Scenario, committing scenario.Trigger) {
 	committing.After = time.Duration(5+own.IntN("deposed", 100)) * time.Millisecond
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "stepdown", Target: "donor.primary", When: committing,
+	s.AddFaults(scenario.Fault{
+		Kind: "stepdown", Target: "donor.primary", When: committing,
 	}, scenario.Fault{
-		ID: len(s.Faults) + 2, Kind: "pause",
+		Kind: "pause",
 		When: scenario.Trigger{Site: failpoint.RecoveryComplete.String(), Nth: 1},
 		For:  time.Duration(100+own.IntN("finds out", 600)) * time.Millisecond,
 	})

@@ -47,8 +47,8 @@ func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	}
 	deposed := sent
 	deposed.After = time.Duration(1+own.IntN("deposed", 4)) * time.Millisecond
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "hold", Target: "donor.*>config.*", When: sent,
+	s.AddFaults(scenario.Fault{
+		Kind: "hold", Target: "donor.*>config.*", When: sent,
 		Args: []scenario.Setting{
 			{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
 		},
@@ -57,7 +57,7 @@ func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 			After: time.Duration(own.IntN("after", 80)) * time.Millisecond,
 		},
 	}, scenario.Fault{
-		ID: len(s.Faults) + 2, Kind: "stepdown", Target: "donor.primary", When: deposed,
+		Kind: "stepdown", Target: "donor.primary", When: deposed,
 	})
 	goOn(own, s, span)
 }

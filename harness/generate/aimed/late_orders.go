@@ -41,8 +41,8 @@ func delayRequests(own keyed.Source, s *scenario.Scenario) {
 		if class == "" || !own.Chance(who, lateRequestShare) {
 			continue
 		}
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "duplicate", Target: "router.*>config.*",
+		s.AddFaults(scenario.Fault{
+			Kind: "duplicate", Target: "router.*>config.*",
 			When: scenario.Trigger{At: max(0, op.At-time.Millisecond)},
 			Args: []scenario.Setting{
 				{Name: "messages", Value: class}, {Name: "copy", Value: "held"},
@@ -72,7 +72,7 @@ func lateJoin(
 	s *scenario.Scenario, c scenario.Command, own keyed.Source, who string,
 ) scenario.Fault {
 	f := scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "duplicate", When: scenario.Trigger{At: c.At},
+		Kind: "duplicate", When: scenario.Trigger{At: c.At},
 		Target: "config.*>" + c.Name + ".*",
 		Args: []scenario.Setting{
 			{Name: "messages", Value: "ShardsvrJoinCluster"}, {Name: "copy", Value: "held"},
@@ -95,7 +95,7 @@ func delayOrders(own keyed.Source, s *scenario.Scenario) {
 	for i, c := range s.Commands {
 		who := fmt.Sprintf("late order/%d", i)
 		if c.Do == commandkind.AddShard && own.Chance(who+"/join", lateJoinShare) {
-			s.Faults = append(s.Faults, lateJoin(s, c, own, who))
+			s.AddFaults(lateJoin(s, c, own, who))
 			continue
 		}
 		again := slices.ContainsFunc(s.Commands[i:], func(later scenario.Command) bool {
@@ -113,8 +113,8 @@ func delayOrders(own keyed.Source, s *scenario.Scenario) {
 		if !own.Chance(who, lateOrderShare) {
 			continue
 		}
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "duplicate",
+		s.AddFaults(scenario.Fault{
+			Kind:   "duplicate",
 			When:   scenario.Trigger{At: c.At},
 			Target: "config.*>" + c.Name + ".*",
 			Args: []scenario.Setting{
@@ -134,13 +134,13 @@ func delayOrders(own keyed.Source, s *scenario.Scenario) {
 func sendOutside(s *scenario.Scenario, c scenario.Command, own keyed.Source, who string) {
 	asked := failpoint.ConfigAddShard.String()
 	early := time.Duration(own.IntN(who+"/early", 150)) * time.Millisecond
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "hold", Target: "*>" + c.Name + ".*",
+	s.AddFaults(scenario.Fault{
+		Kind: "hold", Target: "*>" + c.Name + ".*",
 		When:  scenario.Trigger{At: max(0, c.At-early)},
 		Args:  []scenario.Setting{{Name: "messages", Value: "RecvChunkStart"}},
 		Until: &scenario.Trigger{Site: asked, Nth: 1},
 	}, scenario.Fault{
-		ID: len(s.Faults) + 2, Kind: "pause", When: scenario.Trigger{Site: asked, Nth: 1},
+		Kind: "pause", When: scenario.Trigger{Site: asked, Nth: 1},
 		For: time.Duration(30+own.IntN(who+"/admitted", 300)) * time.Millisecond,
 	})
 }

@@ -29,8 +29,8 @@ func leaveBehind(own keyed.Source, s *scenario.Scenario) {
 	s.Set(scenario.Setting{Name: "oplogMinRetentionEntries", Value: tooShort})
 	for i := range 1 + own.IntN("how many", 3) {
 		who := fmt.Sprintf("left behind/%d", i)
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "partition", Target: "donor.secondary",
+		s.AddFaults(scenario.Fault{
+			Kind: "partition", Target: "donor.secondary",
 			When: scenario.Trigger{
 				Site: failpoint.DonorSendStart.String(), Nth: 1 + own.IntN(who+"/pass", 5),
 			},

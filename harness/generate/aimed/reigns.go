@@ -44,8 +44,8 @@ func outliveReigns(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 		}
 		apart := time.Duration(200+each.IntN("apart", 300)) * time.Millisecond
 		leads := scenario.ShardName(each.IntN("shard", s.Topology.Shards)) + ".primary"
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "stale-task", Target: leads,
+		s.AddFaults(scenario.Fault{
+			Kind: "stale-task", Target: leads,
 			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
 				{Name: "task", Value: task},

@@ -19,8 +19,7 @@ func crashRouters(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	}
 	for i := range 1 + own.IntN("how many", 3) {
 		each := own.Fork(uint64(i))
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID:     len(s.Faults) + 1,
+		s.AddFaults(scenario.Fault{
 			Kind:   "crash",
 			Target: fmt.Sprintf("router.%d", each.IntN("router", s.Topology.Routers)),
 			When:   scenario.Trigger{At: time.Duration(each.IntN("at", int(span)))},

@@ -23,8 +23,7 @@ func keepSilent(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	questions := faults.Questions(s)
 	for i := range 1 + own.IntN("how many", 2) {
 		each := own.Fork(uint64(i))
-		s.Faults = append(s.Faults, scenario.Fault{
-			ID:     len(s.Faults) + 1,
+		s.AddFaults(scenario.Fault{
 			Kind:   keyed.Pick(each, "kind", "lost-request", "lost-request", "lost-reply"),
 			Target: "*>*",
 			When:   scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
@@ -47,8 +46,8 @@ func keepLocks(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("locks", lockShare) {
 		return
 	}
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "pause",
+	s.AddFaults(scenario.Fault{
+		Kind: "pause",
 		When: scenario.Trigger{
 			Site: failpoint.DonorLockAcquire.String(), Nth: 1 + own.IntN("pass", 3),
 		},
@@ -70,8 +69,8 @@ func slowCommits(own keyed.Source, s *scenario.Scenario) {
 		s.Set(scenario.Setting{Name: "defaultConfigCommandTimeoutMS", Value: "150ms"})
 		s.Set(scenario.Setting{Name: "sim.disk.syncLatency", Value: "1ms"})
 	}
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "slow-disk", Target: "recipient.*",
+	s.AddFaults(scenario.Fault{
+		Kind: "slow-disk", Target: "recipient.*",
 		When: scenario.Trigger{
 			Site: failpoint.DonorSendCommit.String(), Nth: 1 + own.IntN("pass", 3),
 		},
@@ -97,7 +96,7 @@ func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	for i := range 1 + own.IntN("how many", 3) {
 		each := own.Fork(uint64(i))
 		f := scenario.Fault{
-			ID: len(s.Faults) + 1, Kind: "pause", Target: "*",
+			Kind: "pause", Target: "*",
 			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
 				{Name: "task", Value: keyed.Pick(each, "task", requests...)},
@@ -111,6 +110,6 @@ func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 				Name: "ending", Value: keyed.Pick(each, "ending", "cut", "again", "stepdown"),
 			})
 		}
-		s.Faults = append(s.Faults, f)
+		s.AddFaults(f)
 	}
 }

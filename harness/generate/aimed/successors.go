@@ -28,8 +28,8 @@ func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
 	pass := 1 + own.IntN("pass", 3)
 	site := handingOver[own.IntN("site", len(handingOver))].String()
 	still := time.Duration(500+own.IntN("still", 1000)) * time.Millisecond
-	s.Faults = append(s.Faults, scenario.Fault{
-		ID: len(s.Faults) + 1, Kind: "duplicate", Target: "donor.*>recipient.*",
+	s.AddFaults(scenario.Fault{
+		Kind: "duplicate", Target: "donor.*>recipient.*",
 		When: scenario.Trigger{Site: failpoint.DonorSendStart.String(), Nth: pass},
 		Args: []scenario.Setting{
 			{Name: "messages", Value: keyed.Pick(own, "message", "RecvChunkStart", "RecvChunkStart",
@@ -41,7 +41,7 @@ func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
 			After: still * time.Duration(30+own.IntN("comes", 65)) / 100,
 		},
 	}, scenario.Fault{
-		ID: len(s.Faults) + 2, Kind: "stale-task",
+		Kind: "stale-task",
 		When: scenario.Trigger{Site: site, Nth: pass}, For: still,
 		Args: []scenario.Setting{
 			{Name: "party", Value: "recipient.primary"},
