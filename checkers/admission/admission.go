@@ -104,11 +104,11 @@ func (j *Judge) judgeParts(e *trace.Event) {
 // Cloning says where the log of a donor ended when it began to clone for a migration, and which
 // size of chunks its request named, 0 for none. The last result is false when these are not known,
 // or when the size of the range does not matter.
-func (j *Judge) Cloning(migration string) (behind uint64, bytes int64, limited bool) {
+func (j *Judge) Cloning(migration string) (after uint64, bytes int64, limited bool) {
 	name, asked := j.named[migration]
-	behind, begun := j.attached[migration]
+	after, begun := j.attached[migration]
 	r, known := j.requests[name]
-	return behind, r.bytes, asked && begun && known && !r.forced
+	return after, r.bytes, asked && begun && known && !r.forced
 }
 
 // HandsOver judges a donor that tells its recipient to begin: documents is how many the range has,

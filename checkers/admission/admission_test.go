@@ -14,7 +14,7 @@ func found(j *Judge) verdict.Signature {
 	return ""
 }
 
-// TestParts: whoever begins to take part in a migration takes part in no other.
+// TestParts: a member that begins to take part in a migration takes part in no other.
 func TestParts(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts []string
@@ -59,9 +59,9 @@ func TestTooBig(t *testing.T) {
 		if !c.unbegun {
 			j.Observe(trace.DonorAdvancedEvent{Migration: "m", State: trace.DonorCloning}.Event())
 		}
-		behind, bytes, limited := j.Cloning("m")
-		if limited == c.unlimited || limited && (behind != 7 || bytes != 100) {
-			t.Errorf("%s: behind %d, %d bytes, limited: %t", name, behind, bytes, limited)
+		after, bytes, limited := j.Cloning("m")
+		if limited == c.unlimited || limited && (after != 7 || bytes != 100) {
+			t.Errorf("%s: after %d, %d bytes, limited: %t", name, after, bytes, limited)
 		}
 		if limited {
 			j.HandsOver("a.0", "m", "t.c", c.documents, 4)

@@ -52,7 +52,7 @@ type Log interface {
 	Announced(task string, term, before uint64) bool
 	// Announces are the ranges of a collection whose deletion is announced in the entries after one
 	// index and up to another, inclusive.
-	Announces(ns string, behind, last uint64) []Range
+	Announces(ns string, after, last uint64) []Range
 }
 
 // deletion is what a primary deletes for a task in a term.

@@ -22,8 +22,8 @@ func (l *entries) Announced(task string, _, before uint64) bool {
 	return false
 }
 
-func (l *entries) Announces(ns string, behind, last uint64) (all []Range) {
-	for _, of := range (*l)[behind:last] {
+func (l *entries) Announces(ns string, after, last uint64) (all []Range) {
+	for _, of := range (*l)[after:last] {
 		if of != "" && ns == "t.c" {
 			all = append(all, Range{"a", "c"})
 		}

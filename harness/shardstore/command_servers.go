@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/shardstore/mistakes"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -65,11 +66,15 @@ func (o operatorConnection) cleanUp(
 
 var _ = obeys(commandkind.Mistake, adminCommand{
 	check: func(c *scenario.Command) error {
-		if _, known := mistakes.Named(c.Value); !known {
-			return fmt.Errorf("there is no mistake %q, only %s", c.Value,
-				strings.Join(mistakes.Names(), ", "))
+		if _, known := mistakes.Named(c.Value); known {
+			return nil
 		}
-		return nil
+		if near := suggest.Nearest(c.Value, mistakes.Names()); len(near) > 0 {
+			return fmt.Errorf("there is no mistake %q; did you mean %s?", c.Value,
+				strings.Join(near, " or "))
+		}
+		return fmt.Errorf("there is no mistake %q, only %s", c.Value,
+			strings.Join(mistakes.Names(), ", "))
 	},
 	orders: func(o operatorConnection, c *scenario.Command, _ int) []func(env.Task) {
 		return []func(env.Task){func(t env.Task) { o.mistake(t, c) }}

@@ -183,12 +183,12 @@ func (c *cluster) startsToReceive(m *replset.Member, req *command.RecvChunkStart
 	if req.Throttle.W > 1 {
 		c.oracle.Throttled(req.Migration)
 	}
-	behind, told, limited := c.admission.Cloning(req.Migration)
+	after, told, limited := c.admission.Cloning(req.Migration)
 	if !limited {
 		return
 	}
 	documents, smallest, known := logs.Untouched(
-		m, req.NS, key.Range{Min: req.Min, Max: req.Max}, behind)
+		m, req.NS, key.Range{Min: req.Min, Max: req.Max}, after)
 	if known {
 		c.admission.HandsOver(req.From, req.Migration, req.NS, documents,
 			c.mostDocuments(told, smallest))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -99,13 +100,9 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	return t.Err()
 }
 
-// maxChanges is the number of bytes of documents from which on an answer gets no further entry,
-// whatever limit the reader names: the answer must fit into a message.
-const maxChanges = 16 << 20
-
-// collect fills the answer from the committed log. What happened to an unsharded collection before
-// it came here with its database is in the log of another shard, and so may be what happened under
-// its name while a sharded collection had that.
+// collect fills the answer from the committed log, with no more than fits into a message. What
+// happened to an unsharded collection before it came here with its database is in the log of
+// another shard, and so may be what happened under its name while a sharded collection had that.
 func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) error {
 	reply.Upto = s.member.CommittedTS()
 	waits := suspension{ns: req.NS, since: req.After, held: s.shard.Suspended(req.NS)}
@@ -123,7 +120,7 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		for i := range changes {
 			bytes += len(changes[i].Doc)
 		}
-		if bytes < maxChanges && (req.Limit == 0 || len(reply.Changes) < req.Limit) {
+		if bytes < document.MaxBytes && (req.Limit == 0 || len(reply.Changes) < req.Limit) {
 			return true
 		}
 		reply.Upto = e.TS

@@ -15,6 +15,10 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
+// MaxBytes is the most bytes that a document of a client may have, as clients are told. An answer
+// of several documents gets no further one from so many bytes on: it has to fit into a message.
+const MaxBytes = 16 << 20
+
 // Fields calls each for the fields in their order until one returns false; what it returns then is
 // whether all were seen. The name is valid during the call. Nil is a document without fields.
 func Fields(doc bson.Raw, each func(name []byte, v bson.RawValue) bool) (all bool, err error) {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
@@ -42,14 +43,11 @@ func (a scanPosition) before(b scanPosition) bool {
 	return a.key < b.key || a.key == b.key && a.id < b.id
 }
 
-// maxBatch is the number of bytes from which on a batch gets no further document.
-const maxBatch = 16 << 20
-
 // next returns the next size documents, all of them for a size of zero; fewer at the end, and where
 // there is no room for more.
 func (s *mergedScan) next(t env.Task, size int) ([]bson.Raw, error) {
 	var docs []bson.Raw
-	for bytes := 0; bytes < maxBatch && (size == 0 || len(docs) < size); {
+	for bytes := 0; bytes < document.MaxBytes && (size == 0 || len(docs) < size); {
 		for _, p := range s.parts {
 			if err := p.fill(t, size); err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -240,10 +241,6 @@ func (c *Collection) unsharded() bool {
 	return c.known != nil && c.known.Table.Collection().Unsharded
 }
 
-// maxBatch is the number of bytes from which on a batch gets no further document: it must fit into
-// a message.
-const maxBatch = maxDocument
-
 // batch returns the next documents, at most size and as many as there is room for; a size of 0
 // means no limit. An empty query is done.
 func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
@@ -259,7 +256,7 @@ func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
 		if docs, err = q.read(docs, size); err != nil {
 			return nil, err
 		}
-		if q.done || size > 0 && len(docs) >= size || q.bytes >= maxBatch {
+		if q.done || size > 0 && len(docs) >= size || q.bytes >= document.MaxBytes {
 			return docs, q.confirm(t)
 		}
 	}
@@ -323,7 +320,7 @@ func (q *cursorQuery) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 				q.bytes += len(doc)
 			}
 			seen++
-			full = seen == yieldEvery || size > 0 && len(docs) == size || q.bytes >= maxBatch
+			full = seen == yieldEvery || size > 0 && len(docs) == size || q.bytes >= document.MaxBytes
 			return !full
 		})
 	q.done = !full

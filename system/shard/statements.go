@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -59,9 +60,6 @@ func (s *Server) findAndModify(
 	})
 }
 
-// maxDocument is the most bytes that a document of a client may have, as clients are told.
-const maxDocument = 16 << 20
-
 // fits refuses a document that is too large, or nested too deep: a client that has read it could
 // not send it back.
 func (w *writeCommand) fits(id string, doc bson.Raw) error {
@@ -70,12 +68,12 @@ func (w *writeCommand) fits(id string, doc bson.Raw) error {
 			"document %s of collection %s would be nested more than %d deep",
 			key.Key(id), w.ns, query.MaxLevels)
 	}
-	if len(doc) <= maxDocument {
+	if len(doc) <= document.MaxBytes {
 		return nil
 	}
 	return errcode.New(errcode.BSONObjectTooLarge,
 		"document %s of collection %s would have %d bytes, and at most %d are allowed",
-		key.Key(id), w.ns, len(doc), maxDocument)
+		key.Key(id), w.ns, len(doc), document.MaxBytes)
 }
 
 // create inserts a document. An _id is unique on the shard, also among documents that it does not

@@ -68,9 +68,7 @@ func heldBack(own keyed.Source, ops []scenario.Op) time.Duration {
 
 // lateJoin has a copy of the order to join come late: after some time, or soon after the next
 // operation on a whole collection, which may have given the shard chunks without a document.
-func lateJoin(
-	s *scenario.Scenario, c scenario.Command, own keyed.Source, who string,
-) scenario.Fault {
+func lateJoin(c scenario.Command, own keyed.Source, who string) scenario.Fault {
 	f := scenario.Fault{
 		Kind: "duplicate", When: scenario.Trigger{At: c.At},
 		Target: "config.*>" + c.Name + ".*",
@@ -95,7 +93,7 @@ func delayOrders(own keyed.Source, s *scenario.Scenario) {
 	for i, c := range s.Commands {
 		who := fmt.Sprintf("late order/%d", i)
 		if c.Do == commandkind.AddShard && own.Chance(who+"/join", lateJoinShare) {
-			s.AddFaults(lateJoin(s, c, own, who))
+			s.AddFaults(lateJoin(c, own, who))
 			continue
 		}
 		again := slices.ContainsFunc(s.Commands[i:], func(later scenario.Command) bool {
