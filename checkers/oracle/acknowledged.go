@@ -281,9 +281,14 @@ func BalancedIs(ns string, on bool) *Fact {
 		what = ns + " is not balanced"
 	}
 	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool {
-		off := o.world.Cluster().Off(ns)
-		return on == (off <= max(o.drops[ns], o.lives[ns]))
+		return on != o.unbalancedIn(o.world.Cluster(), ns)
 	}}
+}
+
+// unbalancedIn reports whether balancing of the collection is switched off: since the collection is
+// what the name stands for.
+func (o *Oracle) unbalancedIn(c *model.Cluster, ns string) bool {
+	return c.Off(ns) > max(o.dropped[ns], o.lives[ns])
 }
 
 // ShardExists is that a shard is one of the cluster, or is not.

@@ -65,6 +65,10 @@ func TestAcknowledged(t *testing.T) {
 		"switched": {
 			BalancedIs(ns, false), "balancing config.0 1 2 off\nmajority config.0 1 2", "",
 		},
+		"switched before a majority has the last drop": {
+			BalancedIs(ns, false), "table 1 2 drop\ntable 1 2 shardCollection -..+=a@1|0\n" +
+				"balancing config.0 1 3 off\nmajority config.0 1 3", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: observe(t, three)}

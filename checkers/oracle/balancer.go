@@ -63,7 +63,7 @@ type balancer struct {
 	// which of them was the newest when a round began.
 	states []*model.Cluster
 	began  map[int]int
-	// ended is the step at which the newest round has ended, 0 while it goes on.
+	// dropped is the step at which the newest round has ended, 0 while it goes on.
 	ended uint64
 	// underWay are its requests that have not ended.
 	underWay []request
@@ -167,7 +167,7 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 			fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not",
 				zone, e.Peer))
 	}
-	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
+	if all(func(c *model.Cluster) bool { return o.unbalancedIn(c, e.NS) }) {
 		o.unbalanced(e, whileOff, "balancing of the collection was disabled when the round began")
 	}
 	if e.Why() == trace.AtRandom {

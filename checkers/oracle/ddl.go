@@ -45,7 +45,7 @@ const (
 // followDrop notes when a majority of the config server has a drop.
 func (o *Oracle) followDrop(w *model.Write) {
 	if w.Drops() {
-		o.drops[w.NS] = o.step
+		o.drops[w.NS], o.dropped[w.NS] = o.step, w.Step
 	}
 }
 

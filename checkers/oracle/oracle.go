@@ -105,6 +105,8 @@ type Oracle struct {
 	// drops is the step of the newest drop of each namespace, assured that of the newest write which
 	// the config server has acknowledged to each node.
 	drops, assured map[string]uint64
+	// dropped is the step at which the newest of these drops was written.
+	dropped map[string]uint64
 	// lives is the step at which the collection was made that has the name.
 	lives map[string]uint64
 	// identity is that under which a member has the collection of a name.
@@ -190,6 +192,7 @@ func New(key func(string) string) *Oracle {
 		processes:  map[string]*process{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
+		dropped:    map[string]uint64{},
 		assured:    map[string]uint64{},
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},

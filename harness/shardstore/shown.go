@@ -97,7 +97,11 @@ func (c *cluster) wholeAnswer(
 		scan.Find.Concern == command.Snapshot && scan.Find.Place.Database {
 		return
 	}
-	left, known := scan.LeftOut(m, !m.IsPrimary() && c.mayLose())
+	place := scan.Find.Place
+	left, known := scan.LeftOut(m, !m.IsPrimary() && c.mayLose(), func(index uint64) bool {
+		return m.IsPrimary() || place.Database ||
+			held.CopyShows(m.Store(), scan.Find.NS, index, place.Shard)
+	})
 	if !known {
 		return
 	}

@@ -54,3 +54,17 @@ func LacksCopy(s *store.Store, ns string, at uint64) string {
 	}
 	return ""
 }
+
+// CopyShows reports whether the copy of a collection's routing table, as it was among a member's
+// documents at an index, is of that version of a shard or of a later one: a secondary lets no
+// request with the version in before (protocol 2.2).
+func CopyShows(s *store.Store, ns string, at uint64, v catalog.Version) bool {
+	doc := s.Get(shard.CacheNS, string(key.String(ns)), at)
+	if doc == nil {
+		return false
+	}
+	raw, _ := doc.Lookup("collection").DocumentOK()
+	coll, err := catalog.DecodeCollection(raw)
+	major, _, _ := doc.Lookup("lastRefreshedCollectionVersion").TimestampOK()
+	return err == nil && coll.Epoch == v.Epoch && major >= v.Major
+}

@@ -121,9 +121,13 @@ func (s *Scans) Answered(x *env.Exchange, asked env.Message, b *command.Batch) *
 var byID = key.Pattern{Field: "_id"}
 
 // LeftOut are the documents that the query selects and that are not in the answer; false where that
-// is not known. That they are deleted below it explains it if lossy is set (protocol 10.4).
-func (s *Scan) LeftOut(m Member, lossy bool) (left []bson.Raw, known bool) {
-	at, touched := store.Latest, map[string]bool{}
+// is not known. That they are deleted below it explains it if lossy is set (protocol 10.4), and so
+// does a deletion that had come when the query was let in: letIn says whether a state of the member
+// may let it in, since one that lags refuses it until it has the placement.
+func (s *Scan) LeftOut(
+	m Member, lossy bool, letIn func(index uint64) bool,
+) (left []bson.Raw, known bool) {
+	at, touched := store.Latest, map[string]uint64{}
 	if s.Find.Concern == command.Snapshot {
 		at, known = s.atTime(m)
 	} else {
@@ -151,7 +155,7 @@ func (s *Scan) LeftOut(m Member, lossy bool) (left []bson.Raw, known bool) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(touched)) {
 		doc := m.Store().Get(s.Find.NS, id, s.oldest)
-		if orphan := touched[id]; orphan && doc != nil && known {
+		if deleted := touched[id]; deleted != 0 && doc != nil && known && letIn(deleted-1) {
 			missed(id, doc)
 		}
 	}
@@ -169,10 +173,10 @@ func (s *Scan) atTime(m Member) (index uint64, known bool) {
 	return index, there && still && then == now
 }
 
-// touched are the documents that entries have written since the query came, with whether the first
-// of them was a deletion by the range deleter.
-func (s *Scan) touched(m Member) (ids map[string]bool, known bool) {
-	ids = map[string]bool{}
+// touched are the documents that entries have written since the query came, with the index of the
+// first of them if that was a deletion by the range deleter.
+func (s *Scan) touched(m Member) (ids map[string]uint64, known bool) {
+	ids = map[string]uint64{}
 	for i := s.oldest + 1; i <= m.Applied().Index; i++ {
 		e, _, kept := m.Entry(i)
 		if !kept {
@@ -183,7 +187,10 @@ func (s *Scan) touched(m Member) (ids map[string]bool, known bool) {
 			case oplog.Noop, oplog.CreateIndex, oplog.DropIndex:
 			case oplog.Insert, oplog.Update, oplog.Delete:
 				if _, before := ids[op.ID]; op.NS == s.Find.NS && !before {
-					ids[op.ID] = op.Kind == oplog.Delete && op.Actor == uint8(trace.RangeDeleter)
+					ids[op.ID] = 0
+					if op.Kind == oplog.Delete && op.Actor == uint8(trace.RangeDeleter) {
+						ids[op.ID] = i
+					}
 				}
 			default:
 				if op.NS == s.Find.NS || op.ID == s.Find.NS {
