@@ -73,6 +73,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	s.Commands = drawOperations(d, s, z, 2+d.IntN("operations/count", 4))
 	zoneWhatIsMade(d.Fork(0x82), s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true, MovesPrimary: len(s.Primaries) > 0})
+	giveWhileLeaving(d.Fork(0xd9), s, p)
 	removeRecipients(d.Fork(0x83), s, p)
 	replaceWhileAway(d.Fork(0x87), s)
 	if littleMemory(d) && !namesShards(s) { // where the busy chunk is at first, and others behind it

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/keyed"
@@ -18,7 +19,10 @@ const (
 
 // putElsewhere puts what is unsharded, or was when it began, into another database.
 func putElsewhere(own keyed.Source, s *scenario.Scenario) {
-	if !own.Chance("elsewhere", elsewhereShare) {
+	some := slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool {
+		return elsewhere(c.NS) != c.NS
+	})
+	if !some || !own.Chance("elsewhere", elsewhereShare) {
 		return
 	}
 	for i := range s.Collections {

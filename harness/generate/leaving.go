@@ -1,11 +1,13 @@
 package generate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -31,6 +33,52 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 			s.AddFaults(outOfReach(own))
 		}
 	}
+}
+
+const (
+	// givenShare is how many percent of the scenarios of 4.2 with a shard that has nothing have
+	// that one removed while it becomes the primary of a database.
+	givenShare = 50
+	// droppedNamespace is of the only collection that is not sharded, which is dropped at once: the
+	// shard that its database moves to gets nothing else.
+	droppedNamespace = "test.dropped"
+)
+
+// giveWhileLeaving has a shard that has nothing removed after a move of the database to it has
+// begun, and has that commit when the shard has agreed to leave: in 4.2 a commit does not ask
+// whether the shard drains, so the last look before the removal has to (protocol 15).
+func giveWhileLeaving(own keyed.Source, s *scenario.Scenario, p Profile) {
+	to := s.Topology.Shards - 1
+	occupied := slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool {
+		return c.Unsharded || c.Owners == 0 || c.Owners > to
+	})
+	if s.Protocol != "4.2" || p.one || !s.Balancer || occupied || namesShards(s) ||
+		!own.Chance("given", givenShare) {
+		return
+	}
+	at := time.Duration(40+own.IntN("at", 30)) * time.Millisecond
+	s.Collections = append(s.Collections, scenario.Collection{
+		NS: droppedNamespace, Unsharded: true, Keys: 1,
+	})
+	s.Ops = append([]scenario.Op{{
+		ID: len(s.Ops) + 1, NS: droppedNamespace, Kind: scenario.Drop,
+	}}, s.Ops...)
+	s.Primaries = []scenario.MovePrimary{{
+		ID: 1, At: at, Database: catalog.DatabaseOf(droppedNamespace), To: to,
+	}}
+	s.Commands = append(s.Commands, scenario.Command{
+		At: at + time.Duration(20+own.IntN("out", 60))*time.Millisecond,
+		Do: commandkind.RemoveShard, Name: scenario.ShardName(to),
+	})
+	s.SortCommands()
+	agreed := scenario.Trigger{Site: failpoint.ConfigDrainRemove.String(), Nth: 1}
+	s.AddFaults(scenario.Fault{
+		Kind: "pause", Until: &agreed,
+		When: scenario.Trigger{Site: failpoint.MovePrimaryBlockReads.String(), Nth: 1},
+	}, scenario.Fault{
+		Kind: "pause", When: agreed,
+		For: time.Duration(20+own.IntN("for", 300)) * time.Millisecond,
+	})
 }
 
 // outOfReach keeps the donor of a migration that may be refused, because its recipient is to leave,

@@ -23,7 +23,7 @@ const (
 	outsideShare = 25
 	// lateRequestShare is how many percent of the operations on whole collections have a copy of
 	// their request that comes when others have been carried out.
-	lateRequestShare = 12
+	lateRequestShare = 20
 )
 
 // requested are the requests of operations on whole collections.
@@ -61,7 +61,7 @@ func heldBack(own keyed.Source, ops []scenario.Op) time.Duration {
 		return o.Client == ops[0].Client && requested[o.Kind] != ""
 	})
 	if next >= 0 && own.Chance("until the next", 60) {
-		late = min(late, 200*time.Millisecond) + ops[1+next].At - ops[0].At
+		late += time.Duration(own.IntN("over", 900))*time.Millisecond + ops[1+next].At - ops[0].At
 	}
 	return late
 }
