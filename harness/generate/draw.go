@@ -46,6 +46,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Collections[0].Share = drawShare(d, p.size)
 	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
+	} else if own := d.Fork(0xdb); len(s.Collections[0].Bounds) > 0 && own.Chance("few owners", 25) {
+		c := &s.Collections[0]
+		c.Bounds = c.Bounds[:own.IntN("inner bounds", len(c.Bounds))]
 	}
 	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	varySettings(d, s, p)

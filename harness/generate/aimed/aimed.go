@@ -31,5 +31,6 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	keepLocks(d.Fork(0xb0), s)
 	slowCommits(d.Fork(0xb1), s)
 	crashRouters(d.Fork(0x93), s, span)
+	failSetUps(d.Fork(0xda), s)
 	outliveReigns(d.Fork(0xe3), s, span)
 }
