@@ -94,9 +94,16 @@ func (m *primaryMove) find(t env.Task) (here bool, err error) {
 	if err := m.s.shard.MayReceive(t, m.record.To); err != nil {
 		return false, err
 	}
+	if slices.ContainsFunc(now.Sharded, m.unsharded) {
+		// It was dropped since then, and made again. In 4.2 it may also be what a move has left
+		// behind: then the catalog says the same once more.
+		if now, err = m.lookUp(t); err != nil {
+			return false, err
+		}
+	}
 	m.record.expect(now.Database.Version)
-	m.record.Collections, err = m.list(now.Sharded)
-	return true, err
+	m.record.Collections = m.list(now.Sharded)
+	return true, nil
 }
 
 // awaitSharded waits until no collection of the database is being sharded: an operation that begins
@@ -143,27 +150,27 @@ func (m *primaryMove) lookUp(t env.Task) (*command.DatabaseReply, error) {
 }
 
 // list returns the collections of the database that are not sharded.
-func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
+func (m *primaryMove) list(sharded []string) (all []collectionSpec) {
 	data := m.s.member.Store()
 	for _, ns := range data.Collections(store.Latest) {
-		if catalog.DatabaseOf(ns) != m.record.Database || slices.Contains(sharded, ns) {
+		if catalog.DatabaseOf(ns) != m.record.Database || slices.Contains(sharded, ns) ||
+			!m.unsharded(ns) {
 			continue
 		}
 		options, _ := data.Options(ns)
-		_, pattern, err := store.DecodeOptions(options)
-		if err != nil {
-			return nil, err
-		}
-		if !pattern.Unsharded {
-			// It is being made or dropped, and the catalog does not list it now.
-			continue
-		}
 		all = append(all, collectionSpec{
 			NS: ns, Options: options, Indexes: m.s.shard.Indexes(ns),
 			Formerly: m.s.shard.Formerly(ns),
 		})
 	}
-	return all, nil
+	return all
+}
+
+// unsharded reports whether there is an unsharded collection of that name here. The catalog may not
+// list a sharded one that is being made or dropped.
+func (m *primaryMove) unsharded(ns string) bool {
+	pattern, exists := m.s.member.Store().Pattern(ns, store.Latest)
+	return exists && pattern.Unsharded
 }
 
 // clone has the recipient copy the collections. The critical section begins in one entry with the
