@@ -90,14 +90,14 @@ func (s *Server) Rekeyed(ns string) bool { return s.participation(ns).KeyedAt !=
 
 // KeepNames returns what has a collection that comes under that name, from another name or from
 // another shard, be known by the names that it had; nothing when it is. What this shard has on
-// record of a collection that was rekeyed elsewhere is from when it had the database: the keys mean
-// nothing any more.
+// record of a collection that was rekeyed elsewhere, and comes only now, is from when it had the
+// database: the keys mean nothing any more.
 func (s *Server) KeepNames(ns string, formerly []string, rekeyed bool) []oplog.Op {
 	doc := s.participation(ns)
 	all := slices.Concat(doc.Formerly, formerly)
 	slices.Sort(all)
 	all = slices.Compact(all)
-	rekeyed = rekeyed && doc.KeyedAt == 0
+	rekeyed = rekeyed && (doc.KeyedAt == 0 || s.uuid(ns) == "" || s.hasUnsharded(ns))
 	if len(all) == len(doc.Formerly) && !rekeyed {
 		return nil
 	}
