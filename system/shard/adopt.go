@@ -134,6 +134,10 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 	if err != nil {
 		return nil, err
 	}
+	if req.Home != "" { // this shard may have had the database before
+		rekeyed := !c.Key.SameOrder(catalog.Unsharded)
+		create = append(create, s.KeepNames(c.NS, nil, rekeyed)...)
+	}
 	switch unsharded := s.hasUnsharded(c.NS); {
 	case here == "":
 		return create, nil

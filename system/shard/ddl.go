@@ -30,7 +30,7 @@ type participationDoc struct {
 	Formerly []string `bson:"formerly,omitempty"`
 	// KeyedAt is the index of the entry by which an unsharded collection of this name got its shard
 	// key, if its documents have other keys since; on a shard that did not have it then, of the one
-	// by which it came here.
+	// by which it was made here.
 	KeyedAt uint64 `bson:"keyedAt,omitempty"`
 }
 
