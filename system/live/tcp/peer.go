@@ -72,16 +72,13 @@ func (p *peer) connecting() bool {
 // live is the life of one connection.
 func (p *peer) live() {
 	c, err := p.node.dial(p.ctx, p.name, p.address)
-	p.mu.Lock()
-	p.conn, p.dialling = c, false
-	p.mu.Unlock()
 	if err != nil {
 		p.ended(err)
 		return
 	}
 	p.node.cfg.Log.Debug("connected", "peer", p.name, "address", p.address)
 	p.mu.Lock()
-	p.pause = 0
+	p.conn, p.dialling, p.pause = c, false, 0
 	p.mu.Unlock()
 	ctx, stop := context.WithCancel(p.ctx)
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
@@ -166,13 +163,14 @@ func (p *peer) forget(id uint64) bool {
 	return was
 }
 
-// ended fails everything that waits, and has the next attempt wait longer than this one did.
+// ended fails everything that waits, and has the next attempt wait longer than this one did. Until
+// then this one counts, also if it was in vain: of two at once, each would end what is the other's.
 func (p *peer) ended(err error) {
 	p.node.cfg.Log.Debug("not connected", "peer", p.name, "address", p.address, "why", err)
 	p.mu.Lock()
 	p.pause = min(max(2*p.pause, firstPause), lastPause)
 	p.until = time.Now().Add(p.pause)
-	p.conn, p.queue = nil, nil
+	p.conn, p.dialling, p.queue = nil, false, nil
 	var lost []uint64
 	for id := range p.waiting {
 		lost = append(lost, id)

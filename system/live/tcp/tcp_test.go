@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -118,6 +119,46 @@ func TestRequests(t *testing.T) {
 			b.Close()
 			own.wants(t, "lost 5")
 		})
+	}
+}
+
+// sendingOnFailure is a log that counts failed attempts, and sends as soon as it is told of one.
+type sendingOnFailure struct {
+	slog.Handler
+	failed chan struct{}
+	send   func()
+}
+
+func (h *sendingOnFailure) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *sendingOnFailure) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "not connected" {
+		h.failed <- struct{}{}
+		h.send()
+	}
+	return nil
+}
+
+// TestOneAttemptAtOnce: who sends while an attempt to connect ends in vain begins no other one,
+// which the end of the first would take for its own. What is sent then is lost with the first.
+func TestOneAttemptAtOnce(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close() // nobody listens there any more
+	own := newInbox()
+	log := &sendingOnFailure{Handler: slog.DiscardHandler, failed: make(chan struct{}, 1000)}
+	cfg := config("a", nil, own)
+	cfg.Log = slog.New(log)
+	a := dialer(t, cfg, l.Addr().String())
+	log.send = func() { a.Request("b", 2, nil) }
+	a.Request("b", 1, nil)
+	own.wants(t, "lost 1")
+	own.wants(t, "lost 2")
+	a.Close()
+	if n := len(log.failed); n != 1 {
+		t.Errorf("%d attempts for what one has lost", n)
 	}
 }
 
