@@ -63,6 +63,8 @@ type Server struct {
 	checkouts   map[string]*sessionCheckout
 	// sessionRecords are rows of SessionsNS: each is read several times by the next statement.
 	sessionRecords document.Memo[bson.Raw, SessionRecord]
+	// statements are those of each session that this process knows to be on record.
+	statements map[string]*executedStatements
 	// How often the member's role or whole state has changed.
 	stateEpoch int
 	audits     []func(*command.AuditReply)
@@ -86,6 +88,7 @@ func New(cfg Config) *Server {
 		cfg: cfg, name: cfg.Member.Name(), node: cfg.Endpoint.Node(),
 		collections: make(map[string]*Collection),
 		checkouts:   make(map[string]*sessionCheckout),
+		statements:  make(map[string]*executedStatements),
 		moving:      make(map[string]string),
 	}
 	s.cursors.init(s)

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"math/big"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -156,7 +158,7 @@ func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 		return nil, oplog.Time{}, nil
 	}
 	rec := x.Record()
-	if rec.Txn != x.txn {
+	if rec.Txn != x.txn || !x.server.executed(rec).mayHave(id) {
 		return nil, oplog.Time{}, nil
 	}
 	var found *oplog.Stmt
@@ -173,6 +175,44 @@ func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 				"more", x.id, x.txn, id)
 	}
 	return found, at, nil
+}
+
+// executedStatements says which statements of a session's transaction are on record. A command of
+// many statements would otherwise go through the whole chain for each, and fail for good when the
+// log does not reach back to the first any more.
+type executedStatements struct {
+	last     oplog.Time // the place of the newest
+	complete bool       // no others were executed up to there
+	ids      big.Int    // a bit for each statement
+}
+
+// mayHave is false for a statement that was not executed.
+func (e *executedStatements) mayHave(id int32) bool {
+	return !e.complete || e.ids.Bit(int(id)) == 1
+}
+
+// executed follows the chain of a row back to what is known of it from before. A rollback may have
+// taken that back: then no chain leads there.
+func (s *Server) executed(r SessionRecord) *executedStatements {
+	known := s.statements[r.ID]
+	if known != nil && known.last == r.Last {
+		return known
+	}
+	now, joins := &executedStatements{last: r.Last}, false
+	now.complete = s.History(r, func(st *oplog.Stmt, _ oplog.Time) bool {
+		if !st.DeadEnd {
+			now.ids.SetBit(&now.ids, int(st.ID), 1)
+		}
+		joins = known != nil && st.Prev == known.last
+		return !joins
+	})
+	if joins {
+		known.last, known.complete = now.last, known.complete && now.complete
+		known.ids.Or(&known.ids, &now.ids)
+		return known
+	}
+	s.statements[r.ID] = now
+	return now
 }
 
 // Stamp marks op as the execution of the statement and returns the operation that keeps the
