@@ -33,10 +33,15 @@ type DropUnsharded struct {
 }
 
 // RenameUnsharded gives an unsharded collection another name in its database. DropTarget removes a
-// collection that has the name; otherwise that is an errcode.NamespaceExists.
+// collection that has the name; otherwise that is an errcode.NamespaceExists. Unchanged refuses it
+// with errcode.OperationFailed if the collection that has the name, if any, has not exactly these
+// Options of a client and these Indexes.
 type RenameUnsharded struct {
 	NS, To     string
 	DropTarget bool
+	Unchanged  bool
+	Options    bson.Raw
+	Indexes    []IndexSpec
 	Session    Session
 	Concern    WriteConcern
 	Place      Placement

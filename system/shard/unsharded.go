@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -120,6 +121,9 @@ func (s *Server) renameUnsharded(
 		if err := s.mayBecome(req, s.Collection(req.To).Check(req.Place, true)); err != nil {
 			return docChange{}, err
 		}
+		if err := s.unchanged(req); err != nil {
+			return docChange{}, err
+		}
 		ch := docChange{op: oplog.Op{Kind: oplog.Rename, ID: req.To}}
 		switch {
 		case s.uuid(req.NS) == "":
@@ -135,6 +139,21 @@ func (s *Server) renameUnsharded(
 		ch.room = append(ch.room, s.KeepNames(req.To, names, false)...)
 		return ch, nil
 	})
+}
+
+// unchanged fails if a collection was changed, made or dropped since it was copied for a rename to
+// its name: what was acknowledged then would go with it.
+func (s *Server) unchanged(req *command.RenameUnsharded) error {
+	options, _ := s.cfg.Member.Store().Options(req.To)
+	same := bytes.Equal(store.ChosenOptions(options), req.Options) &&
+		slices.EqualFunc(s.Indexes(req.To), req.Indexes, func(a, b command.IndexSpec) bool {
+			return a.Name == b.Name && bytes.Equal(a.Doc, b.Doc)
+		})
+	if !req.Unchanged || same {
+		return nil
+	}
+	return errcode.New(errcode.OperationFailed,
+		"options or indexes of collection %s were changed while it was being replaced", req.To)
 }
 
 // mayBecome explains why a request for a name was not let in: what is sharded does not give way to

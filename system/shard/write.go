@@ -247,7 +247,7 @@ var refusals = []errcode.Code{
 	errcode.BSONObjectTooLarge, errcode.BadValue, errcode.DuplicateKey, errcode.IllegalOperation,
 	errcode.ImmutableField, errcode.IndexKeySpecsConflict, errcode.IndexNotFound,
 	errcode.NamespaceExists, errcode.NamespaceNotFound, errcode.NotSingleValueField,
-	errcode.ShardKeyNotFound,
+	errcode.OperationFailed, errcode.ShardKeyNotFound,
 }
 
 // finish waits for the write concern of everything the command has seen or done: also a retry, a

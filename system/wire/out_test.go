@@ -118,3 +118,37 @@ func TestOutOverFailover(t *testing.T) {
 		c.wantDocs("results", has(1, 1))
 	}
 }
+
+// TestOutBesideIndex: an index that is made on the collection while its successor is filled is not
+// lost: the $out fails, and leaves the collection as it is.
+func TestOutBesideIndex(t *testing.T) {
+	c := simulate(t, 1)
+	c.wantOK(out("results", has(1, 1)))
+	renaming := false
+	c.world.AddRule(sim.Rule{
+		Count: 1, Fate: sim.Fate{Delay: 2 * time.Second},
+		Match: func(m *sim.Message) bool {
+			body, ok := m.Body.(*rpc.Envelope)
+			if ok && m.Call && m.From != m.To {
+				_, renaming = body.Body.(*command.RenameUnsharded)
+			}
+			return renaming
+		},
+	})
+	var answer bson.Raw
+	c.ask(c.routers[1], out("results", has(2, 2)), func(doc bson.Raw) { answer = doc })
+	c.until("the results are to be renamed", func() bool { return renaming })
+	c.wantOK(bson.D{{Key: "createIndexes", Value: "results"}, {Key: "indexes", Value: bson.A{
+		bson.D{{Key: "key", Value: bson.D{{Key: "x", Value: 1}}}, {Key: "name", Value: "x_1"}},
+	}}})
+	c.until("the $out is answered", func() bool { return answer != nil })
+	if code, _ := answer.Lookup("codeName").StringValueOK(); code != "OperationFailed" {
+		t.Errorf("the $out is answered with %v", answer)
+	}
+	c.wantDocs("results", has(1, 1))
+	list := c.answer(c.routers[0], bson.D{{Key: "listIndexes", Value: "results"}})
+	if _, err := list.LookupErr("cursor", "firstBatch", "1", "key", "x"); err != nil {
+		t.Errorf("the indexes are %v", list)
+	}
+	c.wantNames("docs", "results")
+}

@@ -75,16 +75,23 @@ func (c *simulated) on(router env.NodeID, do func(t env.Task)) {
 // answer is a router's answer to a command.
 func (c *simulated) answer(router env.NodeID, cmd bson.D) (answer bson.Raw) {
 	c.Helper()
+	c.ask(router, cmd, func(doc bson.Raw) { answer = doc })
+	c.until("the command is answered", func() bool { return answer != nil })
+	return answer
+}
+
+// ask sends a router a command, and calls answered when there is an answer.
+func (c *simulated) ask(router env.NodeID, cmd bson.D, answered func(bson.Raw)) {
+	c.Helper()
 	req, err := request.Parse(&frame.Message{
 		Body: marshal(c.T, append(cmd, bson.E{Key: "$db", Value: "test"}))})
 	if err != nil {
 		c.Fatal(err)
 	}
 	served := dispatch.New(c.behind(router), false)
-	c.on(router, func(t env.Task) {
-		answer = marshal(c.T, served.Answer(t, req, failcommand.Fate{}))
+	c.world.Node(router).Spawn(nil, "test", func(t env.Task) {
+		answered(marshal(c.T, served.Answer(t, req, failcommand.Fate{})))
 	})
-	return answer
 }
 
 func (c *simulated) behind(router env.NodeID) *deployment.Deployment {

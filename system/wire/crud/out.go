@@ -32,7 +32,8 @@ func (s *Service) replace(
 			t.Spawn("wire.dropResults", func(own env.Task) { _, _ = s.d.Drop(own, aside) })
 		}
 	}()
-	if err = s.openLike(t, ns, aside); err != nil {
+	options, indexes, err := s.openLike(t, ns, aside)
+	if err != nil {
 		return "", err
 	}
 	for _, doc := range docs {
@@ -50,6 +51,7 @@ func (s *Service) replace(
 	}
 	w, err := deployment.Ask[command.Written](t, s.d, &command.RenameUnsharded{
 		NS: aside, To: ns, DropTarget: true, Concern: concern,
+		Unchanged: true, Options: options, Indexes: indexes,
 	})
 	if errcode.Is(err, errcode.IllegalOperation) {
 		return "", isSharded(ns)
@@ -61,30 +63,31 @@ func (s *Service) replace(
 }
 
 // openLike makes an empty collection with the options and the indexes of another one, which may be
-// missing.
-func (s *Service) openLike(t env.Task, ns, aside string) error {
+// missing, and returns these.
+func (s *Service) openLike(
+	t env.Task, ns, aside string,
+) (options bson.Raw, indexes []command.IndexSpec, err error) {
 	all, err := s.d.Collections(t, catalog.DatabaseOf(ns))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var like command.ListedCollection
 	for _, c := range all {
 		if c.NS == ns {
-			like = c
+			options, _ = c.Options.Lookup("options").DocumentOK()
+			indexes = c.Indexes
 		}
 	}
-	options, _ := like.Options.Lookup("options").DocumentOK()
 	if err := s.d.Create(t, aside, options, true); err != nil {
-		return err
+		return nil, nil, err
 	}
-	for _, i := range like.Indexes {
+	for _, i := range indexes {
 		if _, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
 			NS: aside, Name: i.Name, Spec: i.Doc, Concern: command.Majority,
 		}); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	return nil
+	return options, indexes, nil
 }
 
 func (s *Service) wantUnsharded(t env.Task, ns string) error {
