@@ -32,7 +32,7 @@ func Commands(d *deployment.Deployment) map[string]request.Handler {
 		"shardCollection":          s.shardCollection,
 		"moveChunk":                s.onChunks(moveChunk, millis),
 		"moveRange":                s.onChunks(moveRange),
-		"split":                    s.onChunks(split),
+		"split":                    s.split,
 		"mergeChunks":              s.onChunks(mergeChunks),
 		"movePrimary":              s.movePrimary,
 		"balancerStart":            s.balancerStart,
@@ -122,15 +122,20 @@ func isPath(field string) bool {
 
 // pattern is the shard key of a sharded collection.
 func (s service) pattern(t env.Task, ns string) (key.Pattern, error) {
-	table, err := s.d.Table(t, ns)
+	table, err := s.table(t, ns)
 	if err != nil {
 		return key.Pattern{}, err
 	}
-	if table.Collection().Unsharded {
-		return key.Pattern{}, errcode.New(errcode.NamespaceNotFound,
-			"collection %s is not sharded", ns)
-	}
 	return table.Collection().Key, nil
+}
+
+// table is the routing table of a sharded collection.
+func (s service) table(t env.Task, ns string) (*catalog.Table, error) {
+	table, err := s.d.Table(t, ns)
+	if err == nil && table.Collection().Unsharded {
+		err = errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
+	}
+	return table, err
 }
 
 // bound is a bound of chunks, as documents of config.chunks have it.
@@ -159,7 +164,7 @@ func bounds(r *request.Request, p key.Pattern) (rng key.Range, err error) {
 	return rng, err
 }
 
-// onChunks is the handler of a command that moves, splits or merges chunks of a sharded collection:
+// onChunks is the handler of a command that moves or merges chunks of a sharded collection:
 // read makes of its arguments what the router is sent. More is what a success answers besides.
 func (s service) onChunks(
 	read func(r *request.Request, ns string, p key.Pattern) (env.Message, error), more ...bson.E,
@@ -264,7 +269,16 @@ func optionalBound(r *request.Request, p key.Pattern, name string) (key.Key, err
 	return bound(p, doc)
 }
 
-func split(r *request.Request, ns string, p key.Pattern) (env.Message, error) {
+// split cuts a chunk. Where one begins already, nothing would be cut.
+func (s service) split(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := namespace(r)
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.table(t, ns)
+	if err != nil {
+		return nil, err
+	}
 	middle, err := r.Document("middle")
 	if err != nil {
 		return nil, err
@@ -272,8 +286,15 @@ func split(r *request.Request, ns string, p key.Pattern) (env.Message, error) {
 	if middle == nil {
 		return nil, errcode.New(errcode.BadValue, "say by middle where to split")
 	}
-	at, err := bound(p, middle)
-	return &command.SplitChunk{NS: ns, At: at}, err
+	at, err := bound(table.Collection().Key, middle)
+	if err != nil {
+		return nil, err
+	}
+	if chunk := table.Owner(at); chunk.Min == at {
+		return nil, errcode.New(errcode.BadValue,
+			"new split key %v is a boundary key of existing chunk %v", middle, chunk.Range)
+	}
+	return reply.OK(), deployment.Move(t, s.d, &command.SplitChunk{NS: ns, At: at})
 }
 
 func mergeChunks(r *request.Request, ns string, p key.Pattern) (env.Message, error) {
