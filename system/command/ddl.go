@@ -59,11 +59,13 @@ type ShardsvrParticipate struct {
 	// To is what the collection is renamed to, empty for another operation; Target is the UUID of
 	// the collection that had that name before, empty for none.
 	To, Target string
-	// Home is the shard whose unsharded collection becomes this one, empty for none. Options and
-	// Indexes are what that has: the others get them with it. They are for ParticipantCreate.
-	Home    string
-	Options bson.Raw
-	Indexes []IndexSpec
+	// Home is the shard whose unsharded collection becomes this one, empty for none. Options,
+	// Indexes and Formerly are what that has, and how it was called: the others get them with it.
+	// They are for ParticipantCreate.
+	Home     string
+	Options  bson.Raw
+	Indexes  []IndexSpec
+	Formerly []string
 	// Index is the name of the index to make or drop, Spec what to make.
 	Index string
 	Spec  bson.Raw
@@ -79,12 +81,14 @@ type ShardsvrDescribe struct {
 }
 
 // UnshardedDescription answers ShardsvrDescribe; the UUID is empty when there is no unsharded
-// collection. Options are as a shard keeps them, with the UUID.
+// collection. Options are as a shard keeps them, with the UUID. Formerly are the names by which
+// statements on the collection may be known.
 type UnshardedDescription struct {
-	UUID    string
-	Empty   bool
-	Options bson.Raw
-	Indexes []IndexSpec
+	UUID     string
+	Empty    bool
+	Options  bson.Raw
+	Indexes  []IndexSpec
+	Formerly []string
 }
 
 // ParticipantStep is what a participant does.

@@ -68,9 +68,11 @@ type ddlOperation struct {
 	Home    string `bson:"home,omitempty"`
 	Alone   bool   `bson:"alone,omitempty"`
 	Founded string `bson:"founded,omitempty"`
-	// Options and Indexes are what that collection has, for the other shards that get chunks.
-	Options bson.Raw            `bson:"options,omitempty"`
-	Indexes []command.IndexSpec `bson:"indexes,omitempty"`
+	// Options and Indexes are what that collection has, for the other shards that get chunks, and
+	// Formerly how it was called.
+	Options  bson.Raw            `bson:"options,omitempty"`
+	Indexes  []command.IndexSpec `bson:"indexes,omitempty"`
+	Formerly []string            `bson:"formerly,omitempty"`
 	// Code says that the operation was refused, and Why, after it had begun.
 	Code errcode.Code `bson:"code,omitempty"`
 	Why  string       `bson:"why,omitempty"`

@@ -110,7 +110,7 @@ func (op ddlOperation) adopting(
 		return op, true
 	}
 	op.Home, op.Founded, op.Coll.UUID = home, op.Coll.UUID, found.UUID
-	op.Options, op.Indexes = found.Options, found.Indexes
+	op.Options, op.Indexes, op.Formerly = found.Options, found.Indexes, found.Formerly
 	if !found.Empty {
 		op.Shards, op.Bounds = []string{home}, nil
 	}

@@ -130,6 +130,7 @@ func participantStage(step command.ParticipantStep) ddlStage {
 		}
 		if step == command.ParticipantCreate {
 			req.Home, req.Options, req.Indexes = op.Home, op.Options, op.Indexes
+			req.Formerly = op.Formerly
 		}
 		switch {
 		case op.Index != "":

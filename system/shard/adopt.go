@@ -81,7 +81,7 @@ func (s *Server) describe(
 	if s.hasUnsharded(req.NS) {
 		found.UUID, found.Empty = s.uuid(req.NS), true
 		found.Options, _ = s.cfg.Member.Store().Options(req.NS)
-		found.Indexes = s.Indexes(req.NS)
+		found.Indexes, found.Formerly = s.Indexes(req.NS), s.Formerly(req.NS)
 		err = s.fitsKey(req, found)
 	}
 	if err := s.cfg.Member.AwaitMajority(t); err != nil {
@@ -136,7 +136,7 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 	}
 	if req.Home != "" { // this shard may have had the database before
 		rekeyed := !c.Key.SameOrder(catalog.Unsharded)
-		create = append(create, s.KeepNames(c.NS, nil, rekeyed)...)
+		create = append(create, s.KeepNames(c.NS, req.Formerly, rekeyed)...)
 	}
 	switch unsharded := s.hasUnsharded(c.NS); {
 	case here == "":
