@@ -62,6 +62,12 @@ var numbers = map[errcode.Code]int32{
 	errcode.DuplicateKey:       11000, errcode.InterruptedDueToReplStateChange: 11602,
 	errcode.Interrupted: 11601, errcode.BSONObjectTooLarge: 10334,
 	InvalidPipelineOperator: 168, CursorKilled: 237, errcode.IndexKeySpecsConflict: 86,
+
+	errcode.LockTimeout: 24, errcode.IncompatibleShardingMetadata: 105,
+	errcode.ExceededMemoryLimit: 146, errcode.ChunkTooBig: 153, errcode.ZoneStillInUse: 163,
+	errcode.FailPointEnabled: 192, errcode.SessionTransferIncomplete: 228,
+	errcode.StaleChunkHistory: 250, errcode.ResumableRangeDeleterDisabled: 313,
+	errcode.MovePrimaryInProgress: 319,
 }
 
 // names are codes that are returned by their numbers, besides those above, most by fail points.
