@@ -60,6 +60,7 @@ func init() {
 	codec.Register[Session]()
 	codec.Register[SessionMods]()
 	codec.Register[ShardCollection]()
+	codec.Register[RecallStatement]()
 	codec.Register[ShardsvrMoveRange]()
 	codec.Register[StaleInfo]()
 	codec.Register[StepDown]()

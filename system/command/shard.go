@@ -50,6 +50,14 @@ type ShardsvrMoveRange struct {
 	ChunkBytes int64
 }
 
+// RecallStatement asks a shard, or a router all owners of a collection, whether a statement of a
+// retryable write is on record. It is answered with Written, which is Retried if so.
+type RecallStatement struct {
+	NS        string
+	Statement Session
+	Concern   WriteConcern
+}
+
 // FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and
 // answer when that is in the copy that its secondaries read, behind a critical section that blocks
 // writes (protocol 3.4 step 5).

@@ -53,6 +53,7 @@ func New(
 	rpc.Handle(ep, r.update)
 	rpc.Handle(ep, r.remove)
 	rpc.Handle(ep, r.findAndModify)
+	rpc.Handle(ep, r.recall)
 	rpc.Handle(ep, r.find)
 	rpc.Handle(ep, r.getMore)
 	rpc.Handle(ep, r.killCursors)

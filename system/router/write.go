@@ -54,6 +54,30 @@ func (r *Router) findAndModify(
 		}})
 }
 
+// recall asks every owner, by the catalog as it is now, for the record of a statement, which moves
+// with the range of its document.
+func (r *Router) recall(
+	t env.Task, _ env.NodeID, req *command.RecallStatement,
+) (*command.Written, error) {
+	known := r.routesOf(req.NS)
+	known.invalidate(known.table)
+	table, err := known.get(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range table.Shards() {
+		set, err := r.shard(name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := rpc.AskPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
+		if err != nil || w.Retried {
+			return w, err
+		}
+	}
+	return &command.Written{}, nil
+}
+
 // insert sends the documents one by one, each as its own statement: when a failure comes between
 // two of them, it is exact which were executed. The first that is refused ends it. After any other
 // failure it is sent again as a whole: what was inserted is on record.

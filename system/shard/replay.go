@@ -52,6 +52,23 @@ func (w *writeCommand) replay(t env.Task, i int) (bool, error) {
 	return true, nil
 }
 
+// recall answers as a statement would that was executed before, and changes nothing if it was not.
+func (s *Server) recall(
+	t env.Task, _ env.NodeID, req *command.RecallStatement,
+) (*command.Written, error) {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
+		return nil, err
+	}
+	r := writeRequest{ns: req.NS, session: req.Statement, concern: req.Concern}
+	w := &writeCommand{writeRequest: r, server: s, c: s.Collection(req.NS), lead: lead}
+	if err = w.checkout(t); err == nil {
+		_, err = w.replay(t, 0)
+	}
+	w.session.Release()
+	return w.finish(t, err)
+}
+
 // announceRetry reports retries that meet a migration.
 func (w *writeCommand) announceRetry(t env.Task, at oplog.Time) error {
 	e, _, _ := w.server.cfg.Member.Entry(at.Index)

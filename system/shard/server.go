@@ -170,6 +170,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.update)
 	rpc.Handle(e, s.remove)
 	rpc.Handle(e, s.findAndModify)
+	rpc.Handle(e, s.recall)
 	rpc.Handle(e, s.find)
 	rpc.Handle(e, s.getMore)
 	rpc.Handle(e, s.killCursors)

@@ -149,3 +149,40 @@ func TestOrdersRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestScatteredStatementAgain: a numbered statement without the shard key that is sent again is not
+// executed again, though the document that it has changed does not match any more, and one on
+// another shard does.
+func TestScatteredStatementAgain(t *testing.T) {
+	x := bson.D{{Key: "x", Value: 1}}
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 2}}}}
+	statement := bson.D{
+		{Key: "lsid", Value: bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}}},
+		{Key: "txnNumber", Value: int64(1)},
+	}
+	for name, cmd := range map[string]bson.D{
+		"updateOne": {{Key: "update", Value: "docs"}, {Key: "updates", Value: bson.A{
+			bson.D{{Key: "q", Value: x}, {Key: "u", Value: set}}}}},
+		"deleteOne": {{Key: "delete", Value: "docs"}, {Key: "deletes", Value: bson.A{
+			bson.D{{Key: "q", Value: x}, {Key: "limit", Value: 1}}}}},
+		"findAndModify": {{Key: "findAndModify", Value: "docs"}, {Key: "query", Value: x},
+			{Key: "update", Value: set}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := simulate(t, 1)
+			c.wantOK(bson.D{{Key: "insert", Value: "docs"}, {Key: "documents", Value: []bson.D{
+				{{Key: "_id", Value: 1}, {Key: "k", Value: 1}, {Key: "x", Value: 1}},
+				{{Key: "_id", Value: 2}, {Key: "k", Value: 12}, {Key: "x", Value: 1}},
+			}}})
+			cmd := append(cmd, statement...)
+			first := c.answer(c.routers[0], cmd)
+			again := c.answer(c.routers[1], cmd)
+			c.wantCount(1, "docs", x)
+			for _, part := range []string{"n", "value", "lastErrorObject"} {
+				if was, is := first.Lookup(part), again.Lookup(part); !was.Equal(is) {
+					t.Errorf("%s was %v and is %v", part, was, is)
+				}
+			}
+		})
+	}
+}

@@ -42,7 +42,8 @@ func (s *Service) modifyOne(t env.Task, f *command.FindAndModify) (*command.Writ
 		return w, err
 	}
 	search := searchFor(f.NS, f.Filter, f.Concern)
-	w, err = s.searched(t, search, f.Sort, func(exact bson.Raw) (*command.Written, error) {
+	known := &command.RecallStatement{NS: f.NS, Statement: f.Session, Concern: f.Concern}
+	w, err = s.searched(t, known, search, f.Sort, func(exact bson.Raw) (*command.Written, error) {
 		one := *f
 		one.Filter, one.Sort, one.Upsert = exact, nil, false
 		return s.ask(t, &one)

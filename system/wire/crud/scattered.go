@@ -64,7 +64,8 @@ func (s *Service) updateOne(t env.Task, u *command.Update) (*command.Written, er
 		return w, err
 	}
 	search := searchFor(u.NS, u.Filter, u.Concern)
-	w, err = s.searched(t, search, u.Sort, func(exact bson.Raw) (*command.Written, error) {
+	known := &command.RecallStatement{NS: u.NS, Statement: u.Session, Concern: u.Concern}
+	w, err = s.searched(t, known, search, u.Sort, func(exact bson.Raw) (*command.Written, error) {
 		one := *u
 		one.Filter, one.Sort, one.Upsert = exact, nil, false
 		return s.ask(t, &one)
@@ -83,7 +84,8 @@ func (s *Service) deleteOne(t env.Task, d *command.Delete) (*command.Written, er
 		return w, err
 	}
 	search := searchFor(d.NS, d.Filter, d.Concern)
-	return s.searched(t, search, nil, func(exact bson.Raw) (*command.Written, error) {
+	known := &command.RecallStatement{NS: d.NS, Statement: d.Session, Concern: d.Concern}
+	return s.searched(t, known, search, nil, func(exact bson.Raw) (*command.Written, error) {
 		one := *d
 		one.Filter = exact
 		return s.ask(t, &one)
@@ -102,11 +104,17 @@ func searchFor(ns string, filter bson.Raw, concern command.WriteConcern) *comman
 }
 
 // searched finds a document and writes to it by its shard key if it still matches; otherwise it
-// looks for another.
+// looks for another. It does so only if the statement was not executed before: one that was may
+// have changed its document so that it would find another.
 func (s *Service) searched(
-	t env.Task, search *command.Find, sort bson.Raw,
+	t env.Task, known *command.RecallStatement, search *command.Find, sort bson.Raw,
 	write func(exact bson.Raw) (*command.Written, error),
 ) (*command.Written, error) {
+	if known.Statement.ID != "" {
+		if w, err := s.ask(t, known); err != nil || w.Retried {
+			return w, err
+		}
+	}
 	for range searches {
 		docs, err := s.matching(t, search, sort)
 		if err != nil || len(docs) == 0 {

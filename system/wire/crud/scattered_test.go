@@ -67,6 +67,11 @@ func (r *emptyRouter) listen(node env.Node) *rpc.Endpoint {
 		return r.write(req, req.Upsert)
 	})
 	rpc.Handle(ep, func(
+		env.Task, env.NodeID, *command.RecallStatement,
+	) (*command.Written, error) {
+		return &command.Written{}, nil
+	})
+	rpc.Handle(ep, func(
 		_ env.Task, _ env.NodeID, req *command.Delete,
 	) (*command.Written, error) {
 		return r.write(req, false)
