@@ -102,8 +102,8 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	id := executionID(e.Session(), strconv.Itoa(e.Statement()), uint64(e.Txn()))
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS &&
-		(o.replaced(first, e) ||
-			first.at.Key == e.Key && (o.droppedSince(first) || o.movedWithout(first))) {
+		(o.replaced(first, e) || o.droppedSince(first) && o.sameKey(first, e) ||
+			first.at.Key == e.Key && o.movedWithout(first)) {
 		o.twice = append(o.twice, Twice{
 			NS: e.NS, Key: e.Key, Session: e.Session(), Txn: e.Txn(), Statement: e.Statement(),
 		})
@@ -145,6 +145,12 @@ func (o *Oracle) followStatement(e *trace.Event, x *execution) {
 // droppedSince says whether its collection was dropped when a majority had the statement on record.
 func (o *Oracle) droppedSince(x *execution) bool {
 	return o.drops[x.at.NS] > x.step && o.world.Set(x.at.Shard).Remembers(x.at)
+}
+
+// sameKey says whether a statement may be on the same key in both of its executions: what it is on
+// in a collection that is not sharded cannot be compared with a shard key.
+func (o *Oracle) sameKey(first *execution, again *trace.Event) bool {
+	return first.at.Key == again.Key || first.life != 0 && o.shardedLife(again.NS) == 0
 }
 
 // replaced says whether an unsharded collection, in which a majority had the statement on record,

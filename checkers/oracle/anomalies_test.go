@@ -38,9 +38,13 @@ func TestExecutedTwice(t *testing.T) {
 		script string
 		twice  bool
 	}{
-		"behind a drop":        {first + kept + rest + second, true},
-		"without a drop":       {first + kept + second, false},
-		"the drop came before": {opening + rest + write + kept + second, false},
+		"behind a drop": {first + kept + rest + second, true},
+		"behind a drop, by _id in one that is not sharded": {
+			first + kept + "table 1 2 drop\nmajority config.0 1 2\n" + with(" c ", " z "), true,
+		},
+		"by another key in one that is": {first + kept + rest + with(" c ", " z "), false},
+		"without a drop":                {first + kept + second, false},
+		"the drop came before":          {opening + rest + write + kept + second, false},
 		"no majority has the drop": {
 			first + kept + "table 1 2 drop\n" + second, false,
 		},

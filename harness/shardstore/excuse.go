@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -110,9 +111,9 @@ func (x excuser) leftBehind(v *checkers.Violation) bool {
 // repeated is what may have been damaged by statements that a movePrimary has not taken along, and
 // whose clients had no answer when it was committed.
 func (x excuser) repeated() (all []verdict.Damage) {
-	batched := x.batched()
+	as := x.sendings()
 	for _, u := range x.oracle.Unmoved() {
-		if x.ended(sender(x.history, batched, u.Twice)) >= u.Committed {
+		if x.ended(sender(x.history, as, u.Twice)) >= u.Committed {
 			all = append(all, u.Damage)
 		}
 	}
@@ -166,10 +167,10 @@ func (x excuser) ended(id int) int64 {
 // operation that sent the statement is part of the proof, or the proof is all that happened to the
 // key.
 func (x excuser) executedTwice(v *checkers.Violation) bool {
-	batched := x.batched()
+	as := x.sendings()
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
 		return explains(twice, v, x.places(v), func() int {
-			return sender(x.history, batched, twice)
+			return sender(x.history, as, twice)
 		})
 	})
 }
@@ -195,15 +196,30 @@ func explains(
 			slices.Contains(v.Ops, sender()))
 }
 
+// sending is how an operation is sent that is not one transaction of its own.
+type sending int
+
+const (
+	_ sending = iota
+	// batched: with a write before.
+	batched
+	// prepared: after another transaction, which makes what it needs.
+	prepared
+)
+
 // sender is the number of the operation that sent a statement; the result is no operation's when
 // there is none. Each operation of a client that does not read is the next transaction of its
-// session or, if it goes into a batch with a write before, the next statement of that one.
-func sender(history []histories.Op, batched map[int]bool, s oracle.Twice) int {
+// session, with one more before if it is prepared, or, if it goes into a batch with a write before,
+// the next statement of that one.
+func sender(history []histories.Op, as map[int]sending, s oracle.Twice) int {
 	var txn int64
 	statements := 0
 	for _, op := range sent(history, s.Session) {
-		if op.Kind.Whole() || !batched[op.ID] || statements == 0 {
+		if op.Kind.Whole() || as[op.ID] != batched || statements == 0 {
 			txn, statements = txn+1, 0
+		}
+		if as[op.ID] == prepared {
+			txn++
 		}
 		if txn == s.Txn && statements == s.Statement {
 			return op.ID
@@ -229,13 +245,30 @@ func sent(history []histories.Op, session string) (ops []*histories.Op) {
 	return ops
 }
 
-// batched are the operations of the scenario that go into one batch with a write before.
-func (c *cluster) batched() map[int]bool {
-	all := map[int]bool{}
+// sendings are how the operations of the scenario are sent that are not one transaction each.
+func (c *cluster) sendings() map[int]sending {
+	all := map[int]sending{}
 	for i := range c.scenario.Ops {
-		all[c.scenario.Ops[i].ID] = c.scenario.Ops[i].Batched || c.scenario.Ops[i].Together
+		switch op := &c.scenario.Ops[i]; {
+		case op.Batched || op.Together:
+			all[op.ID] = batched
+		case op.Kind == scenario.Shard && c.needsIndex(op.NS):
+			all[op.ID] = prepared
+		}
 	}
 	return all
+}
+
+// needsIndex reports whether a collection gets an index before it is sharded.
+func (c *cluster) needsIndex(ns string) bool {
+	i := slices.IndexFunc(c.scenario.Collections, func(one scenario.Collection) bool {
+		return one.NS == ns
+	})
+	if i < 0 {
+		return false
+	}
+	_, spec := indexFor(shardedBy(c.scenario.Collections[i]))
+	return spec != nil
 }
 
 // places are the encoded shard keys that a violation's key may stand for: of a hashed collection,

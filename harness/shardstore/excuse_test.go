@@ -26,9 +26,9 @@ func TestSender(t *testing.T) {
 		op(3, 1, opkind.Insert, 3), op(4, 1, opkind.Read, 5), op(5, 0, opkind.Delete, 4),
 		op(6, 1, opkind.CreateIndex, 7), op(8, 10, opkind.Insert, 2), op(9, 1, opkind.Watch, 8),
 		op(10, 1, opkind.Push, 10), op(11, 1, opkind.Push, 11), op(12, 3, opkind.Drop, 12),
-		op(13, 3, opkind.Push, 13),
+		op(13, 3, opkind.Push, 13), op(14, 4, opkind.Shard, 14), op(15, 4, opkind.Push, 15),
 	}
-	batched := map[int]bool{10: true, 11: true, 13: true}
+	as := map[int]sending{10: batched, 11: batched, 13: batched, 14: prepared}
 	for _, c := range []struct {
 		session   string
 		txn       int64
@@ -46,10 +46,13 @@ func TestSender(t *testing.T) {
 		{"client.0/1", 1, 0, 5},
 		{"client.10/1", 1, 0, 8},
 		{"client.2/1", 1, 0, math.MinInt},
+		{"client.4/1", 1, 0, math.MinInt},
+		{"client.4/1", 2, 0, 14},
+		{"client.4/1", 3, 0, 15},
 		{"client.3/1", 2, 0, 13}, // there is no write before that it could join
 	} {
 		twice := oracle.Twice{Session: c.session, Txn: c.txn, Statement: c.statement}
-		if got := sender(history, batched, twice); got != c.want {
+		if got := sender(history, as, twice); got != c.want {
 			t.Errorf("statement %d of transaction %d of %s is operation %d's, want %d's",
 				c.statement, c.txn, c.session, got, c.want)
 		}
