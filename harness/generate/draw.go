@@ -138,6 +138,7 @@ func combineFaults(d keyed.Source, s *scenario.Scenario, p Profile) {
 		handOverOnly(d.Fork(0xb2), s)
 	default:
 		aimed.Add(d, s, p.size.span)
+		switchOffRemoved(d.Fork(0xe4), s)
 	}
 }
 
