@@ -34,4 +34,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	failSetUps(d.Fork(0xda), s)
 	slowStreams(d.Fork(0xdc), s)
 	outliveReigns(d.Fork(0xe3), s, span)
+	hearNobody(d.Fork(0xe5), s)
 }
