@@ -55,6 +55,12 @@ func (w *World) Table(ns string) Table {
 // Sharded says whether a majority of the config server has a table of the collection itself.
 func (w *World) Sharded(ns string) bool { return w.tables[ns] != nil }
 
+// Listed says whether a majority of the config server has ever had a table of the collection.
+func (w *World) Listed(ns string) bool {
+	_, listed := w.tables[ns]
+	return listed
+}
+
 // Placed are the namespaces that a write of the catalog places on shards: one collection, or
 // those collections of a database that the set has and that are not sharded. What is left of a
 // sharded collection after its drop stays where it is.

@@ -27,13 +27,22 @@ plain release a.0 p1
 plain clean a.0 1 3 p
 `
 
+// renameToPlain gives the sharded collection the name of the unsharded one.
+const renameToPlain = "table 1 3 drop\nplain table 1 4 renameFrom_test.docs -..m=a@1|0 m..+=b@1|1\n"
+
 // Unsharded collections obey the same rules, with their database for a routing table.
 func TestStepOraclesOfDatabases(t *testing.T) {
 	for name, c := range map[string]struct {
 		script    string
 		signature verdict.Signature
 	}{
-		"a move":                 {movedPrimary, ""},
+		"a move":               {movedPrimary, ""},
+		"renamed over it":      {on + renameToPlain + "majority config.0 1 4", tookName},
+		"renamed, and refused": {on + renameToPlain, ""},
+		"renamed, nothing there": {
+			strings.Replace(on, "user a.0 1 2 p 21", "user a.0 1 2 p 0", 1) + renameToPlain +
+				"majority config.0 1 4", "",
+		},
 		"the new primary writes": {movedPrimary + "plain user b.0 1 2 p 22", ""},
 		"the old primary writes": {
 			movedPrimary + "plain user a.0 1 4 p 22", writeByStranger,

@@ -15,19 +15,21 @@ var incarnationRule = verdict.Checker{
 	Name: "ddl",
 	Promise: "A dropped collection accepts no client's write, and a migration that began " +
 		"before the drop neither copies nor deletes anything in a new collection of the same " +
-		"name. A renamed collection keeps its zones, and a dropped one leaves none behind.",
+		"name. A renamed collection keeps its zones, and a dropped one leaves none behind. No " +
+		"sharded collection gets the name of an unsharded one.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
 		copiedAnother:  "a migration copied into a later collection of the same name",
 		zonesLost:      "a renamed collection is not in the zones that it was in before",
 		zonesLeft:      "a name has zones although its collection was dropped or renamed",
+		tookName:       "a sharded collection was renamed to the name of an unsharded one",
 	},
 }
 
 var _ = declare(90, incarnationRule, func(o *Oracle) hooks {
 	z := &zonesOfNames{Oracle: o}
-	return hooks{event: func(e *trace.Event) {
+	return hooks{commit: o.judgeTakenName, event: func(e *trace.Event) {
 		o.judgeIncarnation(e)
 		z.judge(e)
 	}}
@@ -40,7 +42,28 @@ const (
 	copiedAnother  verdict.Signature = "clone-into-recreated-collection"
 	zonesLost      verdict.Signature = "zones-lost-by-rename"
 	zonesLeft      verdict.Signature = "zones-left-behind"
+	tookName       verdict.Signature = "renamed-over-unsharded"
 )
+
+// judgeTakenName: a rename drops whatever else has the new name. What the primary shard of
+// the database has under a name that the catalog has never listed is an unsharded collection.
+func (o *Oracle) judgeTakenName(w *model.Write) {
+	database := o.world.Table(databaseOf(w.NS))
+	if !w.Is(trace.RenamedFrom) || o.world.Listed(w.NS) || len(database) == 0 {
+		return
+	}
+	home := database[0]
+	n := len(o.world.Set(home.Shard).Durable(w.NS, home.Min, home.Max))
+	if n == 0 {
+		return
+	}
+	o.report(incarnationRule, verdict.Violation{
+		Signature: tookName, NS: w.NS,
+		Broke: "a sharded collection was renamed to " + w.NS,
+		Because: []string{fmt.Sprintf("%s, the primary shard of the database, has %d documents in "+
+			"an unsharded collection of that name", home.Shard, n)},
+	})
+}
 
 // followDrop notes when a majority of the config server has a drop.
 func (o *Oracle) followDrop(w *model.Write) {

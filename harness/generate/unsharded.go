@@ -154,6 +154,7 @@ func renameSharded(
 		ID: id + 1, Client: own.IntN("client", s.Topology.Clients), Kind: scenario.Rename,
 		NS: unshardedNamespace, Into: otherUnsharded, DropTarget: true, At: renamed,
 	})
+	takeName(own.Fork(1), s, c, renamed)
 	s.Topology.Clients++
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	for n := range 2 {
@@ -164,6 +165,27 @@ func renameSharded(
 		})
 	}
 	nameOther(s, true)
+}
+
+// takenShare is how many percent of the names that a sharded collection is about to get are taken.
+const takenShare = 50
+
+// takeName has a client write under the name that a sharded collection is about to get: it makes an
+// unsharded one, which nothing replaces.
+func takeName(
+	own keyed.Source, s *scenario.Scenario, c scenario.Collection, renamed time.Duration,
+) {
+	if !own.Chance("taken", takenShare) {
+		return
+	}
+	for n := range 1 + own.IntN("how often", 3) {
+		each, id := own.Fork(uint64(n)), len(s.Ops)+1
+		s.Ops = append(s.Ops, scenario.Op{
+			ID: id, Client: each.IntN("client", s.Topology.Clients), Kind: scenario.Upsert,
+			NS: otherUnsharded, Key: int64(each.IntN("key", c.Keys)), Value: fmt.Sprintf("w%d", id),
+			At: max(0, renamed+time.Duration(each.IntN("at", 200)-150)*time.Millisecond),
+		})
+	}
 }
 
 // nameOther adds the second name that renames may give the unsharded collection, unless it is
