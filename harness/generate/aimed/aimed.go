@@ -35,4 +35,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	slowStreams(d.Fork(0xdc), s)
 	outliveReigns(d.Fork(0xe3), s, span)
 	hearNobody(d.Fork(0xe5), s)
+	commitToAnother(d.Fork(0xe7), s)
 }

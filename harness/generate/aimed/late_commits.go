@@ -1,6 +1,8 @@
 package aimed
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/commandkind"
@@ -87,4 +89,62 @@ func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 		}
 	}
 	s.SortCommands()
+}
+
+// outlivedShare is how many percent of the seeds with faults of several kinds have a commit come
+// when the collection has been dropped and made again.
+const outlivedShare = 6
+
+// commitToAnother has the first migration of a run deposed as it sends its commit, which comes when
+// the name stands for another collection: in 4.2 only its identity tells the two apart.
+func commitToAnother(own keyed.Source, s *scenario.Scenario) {
+	i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool {
+		return !c.Unsharded && !c.Absent && c.IDs == 0
+	})
+	if i < 0 || s.Balancer || s.Topology.Shards < 2 || s.Topology.Members < 2 ||
+		!own.Chance("outlived", outlivedShare) {
+		return
+	}
+	c := &s.Collections[i]
+	if c.Made == "" {
+		c.Made = scenario.MadeDealt
+	}
+	m := scenario.Migration{
+		ID: s.NextMigration(), NS: c.NS, Min: scenario.MinKey, Max: scenario.MaxKey, To: 1,
+		At: time.Duration(5+own.IntN("at", 25)) * time.Millisecond,
+	}
+	if len(c.Bounds) > 0 {
+		m.Max = c.Bounds[0]
+	}
+	s.Migrations = append(s.Migrations, m)
+	client, next := own.IntN("client", s.Topology.Clients), len(s.Ops)+1
+	dropped := m.At + time.Duration(10+own.IntN("dropped", 150))*time.Millisecond
+	s.Ops = append(s.Ops,
+		scenario.Op{ID: next, At: dropped, Client: client, NS: c.NS, Kind: scenario.Drop},
+		scenario.Op{
+			ID: next + 1, Client: client, NS: c.NS, Kind: scenario.Create,
+			At: dropped + time.Duration(own.IntN("made", 200))*time.Millisecond,
+		})
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+	holdFirstCommit(own, s)
+}
+
+// holdFirstCommit deposes the first donor that sends its commit, and holds that until the second
+// operation on a whole collection has changed the catalog.
+func holdFirstCommit(own keyed.Source, s *scenario.Scenario) {
+	sent := scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1}
+	deposed := sent
+	deposed.After = time.Duration(1+own.IntN("deposed", 4)) * time.Millisecond
+	s.AddFaults(scenario.Fault{
+		Kind: "hold", Target: "donor.*>config.*", When: sent,
+		Args: []scenario.Setting{
+			{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
+		},
+		Until: &scenario.Trigger{
+			Site: failpoint.ConfigDDLCatalog.String(), Nth: 2,
+			After: time.Duration(2+own.IntN("after", 200)) * time.Millisecond,
+		},
+	}, scenario.Fault{
+		Kind: "stepdown", Target: "donor.primary", When: deposed,
+	})
 }
