@@ -13,7 +13,7 @@ import (
 const (
 	// goneShare is how many percent of the seeds with faults of several kinds and without operators
 	// have a shard that leaves and answers nobody from then on.
-	goneShare = 12
+	goneShare = 24
 	// removalTakes is for how long faults go on after the command at least, so that shards leave
 	// meanwhile.
 	removalTakes = 4 * time.Second

@@ -93,7 +93,7 @@ func goOn(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 
 // outlivedShare is how many percent of the seeds with faults of several kinds have a commit come
 // when the collection has been dropped and made again.
-const outlivedShare = 6
+const outlivedShare = 16
 
 // commitToAnother has the first migration of a run deposed as it sends its commit, which comes when
 // the name stands for another collection: in 4.2 only its identity tells the two apart.
