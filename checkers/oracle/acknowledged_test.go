@@ -286,10 +286,16 @@ func TestUndisturbed(t *testing.T) {
 		o := New(nil)
 		n, p := o.causes.of("a.0"), &part{id: "m1", began: 10, over: 20, donor: true}
 		n.settled = true
+		o.world.Set(model.Config).Leader = "config.0"
+		o.causes.of("config.0").settled = true
 		o.causes.takes["a.0"] = []*part{p}
 		c.change(n, p)
 		if got := o.undisturbed("a.0", "m1", true); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+		o.causes.shards[model.Config] = 10
+		if o.undisturbed("a.0", "m1", true) {
+			t.Errorf("%s, and the config server has had another primary since", name)
 		}
 	}
 }

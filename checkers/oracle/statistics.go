@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/changelog"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -237,12 +238,12 @@ func (o *Oracle) outcome(id string) *changelog.Move {
 
 // undisturbed says whether a node took part in a migration to its end, as its donor or else as its
 // recipient, and has been the settled primary since before it began, with no fault and no request
-// that failed.
+// that failed, as has the primary of the config server: one who finds none has nobody to ask.
 func (o *Oracle) undisturbed(node, id string, donor bool) bool {
 	n := o.causes.of(node)
 	return slices.ContainsFunc(o.causes.takes[node], func(p *part) bool {
 		return p.id == id && p.donor == donor && p.over != 0 && n.settledSince(p.began) &&
-			n.quiet(p.began) && n.any < p.began
+			o.causes.stable(model.Config, p.began) && n.quiet(p.began) && n.any < p.began
 	})
 }
 
