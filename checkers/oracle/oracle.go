@@ -98,6 +98,8 @@ type Oracle struct {
 	twice        []Twice
 	// early are writes that migrations have copied before a majority of the donor had them.
 	early []copiedEarly
+	// strays are by shard, namespace and document.
+	strays map[string]stray
 	// elections is the step of the newest election of each replica set.
 	elections map[string]uint64
 	// killed is the step of the newest fault that may have ended a task, or had a step of one fail.
@@ -193,6 +195,7 @@ func New(key func(string) string) *Oracle {
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
 		dropped:    map[string]uint64{},
+		strays:     map[string]stray{},
 		assured:    map[string]uint64{},
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},

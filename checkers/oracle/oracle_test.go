@@ -427,6 +427,14 @@ func TestStepOracles(t *testing.T) {
 		"commit with an older state": {
 			strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 10 m1", 1), movedStale,
 		},
+		"commit with what a deposed donor has written": {
+			strings.Replace(strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 15 m1", 1),
+				"block a.0 m1", "elected a.1 2 1 1:1\nuser a.0 1 2 c 15\nblock a.0 m1", 1), "",
+		},
+		"commit with a state that no donor has had": {
+			strings.Replace(strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 14 m1", 1),
+				"block a.0 m1", "elected a.1 2 1 1:1\nuser a.0 1 2 c 15\nblock a.0 m1", 1), movedStale,
+		},
 		"commit with a deleted document": {
 			strings.Replace(moved, "block a.0 m1", "delete a.0 1 2 c\nblock a.0 m1", 1),
 			movedDeleted,

@@ -156,6 +156,7 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.Applied:
 		o.noteCopied(e)
 		o.noteBesideCopy(e)
+		o.followStrays(e)
 	case trace.Elected:
 		o.elections[e.Shard] = e.Step
 		o.noteLost(e)

@@ -62,6 +62,11 @@ type statement struct {
 	answered    command.Written
 }
 
+// final reports whether an operation is one of the final pass, which the scenario does not name.
+func final(s *scenario.Scenario, op *scenario.Op) bool {
+	return !slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.ID == op.ID })
+}
+
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
 	if op.Batched {

@@ -384,8 +384,9 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 				NS: op.NS, Filter: only(s.named(op)), Change: set("probe"),
 				Concern: command.Majority,
 			})
-			// Of keys that share an _id, the final pass of another client deletes the documents.
-			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove &&
+			// Of keys that share an _id, the final pass of another client deletes the documents; what
+			// was written before that pass, anybody may have deleted.
+			kept := s.newest.recorded && final(p.scenario, op) && op.Kind.Of().Effect != opkind.Remove &&
 				!p.replaced(s) && !s.collections[op.NS].Shared(op.Key) &&
 				p.repeated[probedKey{op.NS, op.Key}] == 0
 			if a.Err == nil && a.Written.N == 0 && kept {
