@@ -46,9 +46,8 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Collections[0].Share = drawShare(d, p.size)
 	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
-	} else if own := d.Fork(0xdb); len(s.Collections[0].Bounds) > 0 && own.Chance("few owners", 25) {
-		c := &s.Collections[0]
-		c.Bounds = c.Bounds[:own.IntN("inner bounds", len(c.Bounds))]
+	} else {
+		leaveToFew(d.Fork(0xdb), &s.Collections[0])
 	}
 	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	varySettings(d, s, p)
@@ -306,6 +305,16 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 		c.Bounds = append(c.Bounds, i*int64(z.keys)/shards)
 	}
 	return c
+}
+
+// fewOwners is how many percent of the collections without a change stream start with few owners.
+const fewOwners = 25
+
+// leaveToFew has some collections start with few owners, so that shards get their first chunk.
+func leaveToFew(own keyed.Source, c *scenario.Collection) {
+	if n := len(c.Bounds); n > 0 && own.Chance("few owners", fewOwners) {
+		c.Bounds = c.Bounds[:own.IntN("inner bounds", n)]
+	}
 }
 
 // sharedKeys is how many percent of the scenarios have several documents with one shard key.
