@@ -44,11 +44,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
 	s.Collections[0].Share = drawShare(d, p.size)
-	if p.size.moves > 1 && d.Chance("streams", streamShare) {
-		drawStreams(d, p.size, s)
-	} else {
-		leaveToFew(d.Fork(0xdb), &s.Collections[0])
-	}
+	drawReaders(d, p, s)
 	shareIDs(d.Fork(0x88), s, p.size, operated(d))
 	varySettings(d, s, p)
 	mix := workloads.Standard()
@@ -305,6 +301,15 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 		c.Bounds = append(c.Bounds, i*int64(z.keys)/shards)
 	}
 	return c
+}
+
+// drawReaders adds readers of change streams, or else may leave the collection to few shards.
+func drawReaders(d keyed.Source, p Profile, s *scenario.Scenario) {
+	if p.size.moves > 1 && d.Chance("streams", streamShare) {
+		drawStreams(d, p.size, s)
+	} else {
+		leaveToFew(d.Fork(0xdb), &s.Collections[0])
+	}
 }
 
 // fewOwners is how many percent of the collections without a change stream start with few owners.
