@@ -48,23 +48,6 @@ func gather(own keyed.Source, s *scenario.Scenario) {
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
-// openWhileMoving has readers of change streams begin while a range of their collection moves: they
-// have to learn of a recipient that owned nothing.
-func openWhileMoving(own keyed.Source, s *scenario.Scenario) {
-	for i := range s.Streams {
-		stream := &s.Streams[i]
-		who := fmt.Sprintf("stream/%d", stream.ID)
-		meets := slices.DeleteFunc(slices.Clone(s.Migrations), func(m scenario.Migration) bool {
-			return m.NS != stream.NS
-		})
-		if len(meets) == 0 || !own.Chance(who+"/opens", openShare) {
-			continue
-		}
-		m := meets[own.IntN(who+"/meets", len(meets))]
-		stream.At = m.At + time.Duration(own.IntN(who+"/into", int(burst)))
-	}
-}
-
 const (
 	// restingShare is how many percent of the seeds with several migrations have clients that take
 	// their time over what a scan returns, restShare how many percent of the scans of these.

@@ -303,25 +303,6 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 	return c
 }
 
-// drawReaders adds readers of change streams, or else may leave the collection to few shards.
-func drawReaders(d keyed.Source, p Profile, s *scenario.Scenario) {
-	if p.size.moves > 1 && d.Chance("streams", streamShare) {
-		drawStreams(d, p.size, s)
-	} else {
-		leaveToFew(d.Fork(0xdb), &s.Collections[0])
-	}
-}
-
-// fewOwners is how many percent of the collections without a change stream start with few owners.
-const fewOwners = 25
-
-// leaveToFew has some collections start with few owners, so that shards get their first chunk.
-func leaveToFew(own keyed.Source, c *scenario.Collection) {
-	if n := len(c.Bounds); n > 0 && own.Chance("few owners", fewOwners) {
-		c.Bounds = c.Bounds[:own.IntN("inner bounds", n)]
-	}
-}
-
 // sharedKeys is how many percent of the scenarios have several documents with one shard key.
 const sharedKeys = 20
 
@@ -336,19 +317,6 @@ func drawShare(d keyed.Source, z size) int {
 
 // operated says whether the scenario has a balancer and operators besides its migrations.
 func operated(d keyed.Source) bool { return d.Chance("operations", operatorShare) }
-
-// drawStreams adds readers of change streams. Many of these scenarios start with few owners, so
-// that shards get their first chunk and lose their last one.
-func drawStreams(d keyed.Source, z size, s *scenario.Scenario) {
-	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{
-		NS:    mainNamespace,
-		Count: 1 + d.IntN("stream count", 2),
-		Span:  z.span,
-	})
-	if c := &s.Collections[0]; d.Chance("few owners", 70) {
-		c.Bounds = c.Bounds[:d.IntN("inner bounds", len(c.Bounds))]
-	}
-}
 
 // drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds,
 // since some kinds hide what others would find. The space says what else the scenario does.
