@@ -63,7 +63,7 @@ type balancer struct {
 	// which of them was the newest when a round began.
 	states []*model.Cluster
 	began  map[int]int
-	// dropped is the step at which the newest round has ended, 0 while it goes on.
+	// ended is the step at which the newest round has ended, 0 while it goes on.
 	ended uint64
 	// underWay are its requests that have not ended.
 	underWay []request

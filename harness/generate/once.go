@@ -29,7 +29,7 @@ func vary(d keyed.Source, s *scenario.Scenario, size size) {
 	setRarely(d.Fork(0xb9), s, size)
 	insertTogether(d.Fork(0xc9), s, size)
 	putElsewhere(d.Fork(0x94), s)
-	foundDatabases(d.Fork(0xe6), s, size)
+	makeDatabases(d.Fork(0xe6), s, size)
 	if size.moves > 1 {
 		addMistakes(d.Fork(0xd0), s, size)
 	}

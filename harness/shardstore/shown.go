@@ -376,25 +376,3 @@ func (c *cluster) handed(a *batches.Answer, mods *command.Mods) {
 	}
 	c.oracle.Handed(a)
 }
-
-// countsOnRecord has the oracle compare what a member counts as outstanding deletions of its shard
-// with what it has on record.
-func (c *cluster) countsOnRecord(node env.NodeID) {
-	m, reply := c.Member(node), c.Counters(node)
-	if m == nil || reply == nil {
-		return
-	}
-	want := map[string]int64{"rangeDeleterTasks": 0, "numOrphanDocs": 0}
-	if m.IsPrimary() {
-		tasks, orphans, err := logs.Deletions(m.Store())
-		if err != nil {
-			return
-		}
-		want["rangeDeleterTasks"], want["numOrphanDocs"] = tasks, orphans
-	}
-	for _, v := range reply.Values {
-		if right, recorded := want[v.Name]; recorded {
-			c.oracle.OnRecord(string(node), v.Name, v.Count, right)
-		}
-	}
-}

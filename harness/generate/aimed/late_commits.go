@@ -47,21 +47,24 @@ func commitLate(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	sent := scenario.Trigger{
 		Site: failpoint.DonorSendConfig.String(), Nth: keyed.Pick(own, "pass", 1, 1, 2),
 	}
+	holdCommit(own, s, sent, scenario.Trigger{
+		Site: until.String(), Nth: 1, After: time.Duration(own.IntN("after", 80)) * time.Millisecond,
+	})
+	goOn(own, s, span)
+}
+
+// holdCommit deposes a donor that sends its commit, and holds that until something has happened.
+func holdCommit(own keyed.Source, s *scenario.Scenario, sent, until scenario.Trigger) {
 	deposed := sent
 	deposed.After = time.Duration(1+own.IntN("deposed", 4)) * time.Millisecond
 	s.AddFaults(scenario.Fault{
-		Kind: "hold", Target: "donor.*>config.*", When: sent,
+		Kind: "hold", Target: "donor.*>config.*", When: sent, Until: &until,
 		Args: []scenario.Setting{
 			{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
-		},
-		Until: &scenario.Trigger{
-			Site: until.String(), Nth: 1,
-			After: time.Duration(own.IntN("after", 80)) * time.Millisecond,
 		},
 	}, scenario.Fault{
 		Kind: "stepdown", Target: "donor.primary", When: deposed,
 	})
-	goOn(own, s, span)
 }
 
 // goOn has ranges cleaned up, moved again and split while the outcome of a migration is open.
@@ -126,25 +129,9 @@ func commitToAnother(own keyed.Source, s *scenario.Scenario) {
 			At: dropped + time.Duration(own.IntN("made", 200))*time.Millisecond,
 		})
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
-	holdFirstCommit(own, s)
-}
-
-// holdFirstCommit deposes the first donor that sends its commit, and holds that until the second
-// operation on a whole collection has changed the catalog.
-func holdFirstCommit(own keyed.Source, s *scenario.Scenario) {
-	sent := scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1}
-	deposed := sent
-	deposed.After = time.Duration(1+own.IntN("deposed", 4)) * time.Millisecond
-	s.AddFaults(scenario.Fault{
-		Kind: "hold", Target: "donor.*>config.*", When: sent,
-		Args: []scenario.Setting{
-			{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
-		},
-		Until: &scenario.Trigger{
+	holdCommit(own, s, scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1},
+		scenario.Trigger{ // the second operation on a whole collection has changed the catalog
 			Site: failpoint.ConfigDDLCatalog.String(), Nth: 2,
 			After: time.Duration(2+own.IntN("after", 200)) * time.Millisecond,
-		},
-	}, scenario.Fault{
-		Kind: "stepdown", Target: "donor.primary", When: deposed,
-	})
+		})
 }

@@ -269,7 +269,8 @@ func optionalBound(r *request.Request, p key.Pattern, name string) (key.Key, err
 	return bound(p, doc)
 }
 
-// split cuts a chunk. Where one begins already, nothing would be cut.
+// split cuts a chunk. Where one begins already, nothing would be cut: tools that repeat a split
+// know that by the words of the refusal.
 func (s service) split(t env.Task, r *request.Request) (bson.D, error) {
 	ns, err := namespace(r)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// foundedShare is how many percent of the seeds with an unsharded collection from the beginning,
+	// freshShare is how many percent of the seeds with an unsharded collection from the beginning,
 	// and of those in which a shard is removed, get another database by a first write.
-	foundedShare, foundedLeavingShare = 12, 60
-	// foundedOps is how many operations the collection of that database gets.
-	foundedOps = 14
-	// foundedNamespace is that collection.
-	foundedNamespace = "fresh.plain"
+	freshShare, freshLeavingShare = 12, 60
+	// freshOps is how many operations the collection of that database gets.
+	freshOps = 14
+	// freshNamespace is that collection.
+	freshNamespace = "fresh.plain"
 )
 
-// foundDatabases has clients use a collection of a database that is made by their first write, when
+// makeDatabases has clients use a collection of a database that is made by their first write, when
 // there are other databases, and mostly while a shard is being removed: it must get none.
-func foundDatabases(own keyed.Source, s *scenario.Scenario, z size) {
+func makeDatabases(own keyed.Source, s *scenario.Scenario, z size) {
 	leaving := slices.IndexFunc(s.Commands, func(c scenario.Command) bool {
 		return c.Do == commandkind.RemoveShard
 	})
-	share := foundedShare
+	share := freshShare
 	if leaving >= 0 {
-		share = foundedLeavingShare
+		share = freshLeavingShare
 	}
 	if !slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool {
 		return c.Unsharded && !c.Absent
@@ -40,10 +40,10 @@ func foundDatabases(own keyed.Source, s *scenario.Scenario, z size) {
 	if leaving >= 0 {
 		from = s.Commands[leaving].At + time.Duration(own.IntN("into", 250))*time.Millisecond
 	}
-	c := scenario.Collection{NS: foundedNamespace, Unsharded: true, Absent: true, Keys: 4}
+	c := scenario.Collection{NS: freshNamespace, Unsharded: true, Absent: true, Keys: 4}
 	s.Collections = append(s.Collections, c)
 	ops := workloads.Draw(own.IntN, workloads.Params{
-		NS: c.NS, Keys: c.Keys, Clients: s.Topology.Clients, Count: foundedOps, Span: z.span / 3,
+		NS: c.NS, Keys: c.Keys, Clients: s.Topology.Clients, Count: freshOps, Span: z.span / 3,
 		FirstID: len(s.Ops) + 1,
 	}, workloads.Standard())
 	for i := range ops {
