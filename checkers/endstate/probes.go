@@ -30,6 +30,8 @@ type Trial struct {
 	What, NS, Key string
 	// Refused says why it was not done; empty when it was.
 	Refused string
+	// Ranges are the encoded shard keys that it was refused for, when that is known.
+	Ranges []verdict.KeyRange
 	// Again: a statement that had been executed was executed once more.
 	Again bool
 }
@@ -53,7 +55,7 @@ func (p *Trials) Check() verdict.Verdict {
 				Because: []string{"it had been acknowledged, and the session has gone no further"}})
 		case made.Refused != "":
 			v.Add(verdict.Violation{Signature: probeFailed, NS: made.NS, Key: made.Key,
-				Broke:   "it was not possible to " + made.What,
+				Ranges: made.Ranges, Broke:   "it was not possible to " + made.What,
 				Because: []string{"the answer was " + made.Refused, rest}})
 		}
 	}

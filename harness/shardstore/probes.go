@@ -59,7 +59,7 @@ func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
 // back takes longest, so most runs try another.
 func (p *prober) probe(t env.Task, c *scenario.Collection) {
 	if !p.unsharded(c) {
-		p.readSecondaries(t, c.NS)
+		p.readSecondaries(t, c)
 	}
 	what := p.draw(t, "what", c.NS, 8)
 	switch {

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/harness/shardstore/reach"
 	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/harness/target"
@@ -146,8 +149,8 @@ func (p *prober) readBounds(t env.Task, ns string) {
 
 // readSecondaries reads the collection from every secondary of its owners: each can learn the
 // placement from its primary, whatever failovers have left of the copy there.
-func (p *prober) readSecondaries(t env.Task, ns string) {
-	table, err := p.Catalog(ns)
+func (p *prober) readSecondaries(t env.Task, c *scenario.Collection) {
+	table, err := p.Catalog(c.NS)
 	if err != nil {
 		return // the survey has found that
 	}
@@ -156,21 +159,47 @@ func (p *prober) readSecondaries(t env.Task, ns string) {
 			if m := p.Member(id); m == nil || m.Leading() {
 				continue
 			}
-			p.try(t, ns, fmt.Sprintf("read %s from %s", ns, id), func() error {
-				return p.readFrom(t, ns, shard, id)
-			})
+			all := between(0, 1<<30)
+			if !p.try(t, c.NS, fmt.Sprintf("read %s from %s", c.NS, id), func() error {
+				return p.readFrom(t, c.NS, all, shard, id)
+			}) {
+				p.trials.Made[len(p.trials.Made)-1].Ranges = p.unread(t, c, shard, id)
+			}
 		}
 	}
 }
 
+// unread are the keys of a shard that cannot be read from one of its secondaries.
+func (p *prober) unread(
+	t env.Task, c *scenario.Collection, shard string, id env.NodeID,
+) (keys []verdict.KeyRange) {
+	table, err := p.Catalog(c.NS)
+	if err != nil {
+		return nil
+	}
+	for k := range int64(c.Keys) {
+		name := nameOfKey(*c, k)
+		at, err := table.Collection().Key.Of(documentOf(name, ""))
+		if err != nil || table.Owner(at).Shard != shard {
+			continue
+		}
+		if p.readFrom(t, c.NS, only(name), shard, id) != nil {
+			keys = append(keys, verdict.KeyRange{Min: string(at), Max: string(at) + "\x00"})
+		}
+	}
+	return keys
+}
+
 // readFrom reads as a router would that knows the newest table.
-func (p *prober) readFrom(t env.Task, ns, shard string, id env.NodeID) error {
+func (p *prober) readFrom(
+	t env.Task, ns string, filter bson.Raw, shard string, id env.NodeID,
+) error {
 	table, err := p.Catalog(ns)
 	if err != nil {
 		return err
 	}
 	_, err = rpc.Call[command.Batch](t, p.ep, id, &command.Find{
-		NS: ns, Filter: between(0, 1<<30), Concern: command.MajorityRead, Secondary: true,
+		NS: ns, Filter: filter, Concern: command.MajorityRead, Secondary: true,
 		Place: command.PlacementBy(table, shard),
 	}, p.settings.AttemptTimeout)
 	return err
