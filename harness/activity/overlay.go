@@ -2,6 +2,7 @@ package activity
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -9,9 +10,15 @@ import (
 
 // Overlay is the script of one activity and that of another, which begins at a time.
 func Overlay(first, second *Activity, at time.Duration, protocol string) *scenario.Scenario {
-	s, late := first.Scenario(protocol), second.Scenario(protocol)
-	s.Name = first.Name + "-and-" + second.Name
-	frame := (&Activity{}).Scenario(protocol)
+	s := first.Scenario(protocol)
+	overlay(s, second, at, 1)
+	return s
+}
+
+// overlay has a script of an activity begin in a scenario that has n of them.
+func overlay(s *scenario.Scenario, next *Activity, at time.Duration, n int) {
+	late, frame := next.Scenario(s.Protocol), (&Activity{}).Scenario(s.Protocol)
+	s.Name += "-and-" + next.Name
 	for i, v := range late.Settings {
 		if i >= len(frame.Settings) || v != frame.Settings[i] {
 			s.Set(v)
@@ -24,18 +31,18 @@ func Overlay(first, second *Activity, at time.Duration, protocol string) *scenar
 			s.Collections = append(s.Collections, c)
 		}
 	}
-	addOps(s, late, at)
+	addOps(s, late, at, n)
 	addMovements(s, late, at)
 	for _, c := range late.Commands {
 		c.At += at
 		s.Commands = append(s.Commands, c)
 	}
 	addFaults(s, late, at)
-	return s
 }
 
-// addOps has other clients do the second script's operations, with values of their own.
-func addOps(s, late *scenario.Scenario, at time.Duration) {
+// addOps has other clients do the operations of the script that is laid over n others, with values
+// of their own.
+func addOps(s, late *scenario.Scenario, at time.Duration, n int) {
 	behind := 0
 	for _, o := range s.Ops {
 		behind = max(behind, o.ID)
@@ -44,10 +51,10 @@ func addOps(s, late *scenario.Scenario, at time.Duration) {
 		if value == "" {
 			return ""
 		}
-		return value + "b"
+		return value + strings.Repeat("b", n)
 	}
 	for _, o := range late.Ops {
-		o.ID, o.At, o.Client = o.ID+behind, o.At+at, o.Client+clientsEach
+		o.ID, o.At, o.Client = o.ID+behind, o.At+at, o.Client+n*clientsEach
 		o.Value, o.Expect = mine(o.Value), mine(o.Expect)
 		s.Ops = append(s.Ops, o)
 	}

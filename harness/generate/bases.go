@@ -1,10 +1,12 @@
 package generate
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/activity"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -14,13 +16,16 @@ import (
 type Base struct {
 	Name, About string
 	make        func() *scenario.Scenario
+	// script, when set, is the activity whose script the base is, as it stands.
+	script *activity.Activity
 	// Wanted selects the phases that the sweep is about; nil: all.
 	Wanted func(phase string) bool
 }
 
-// Bases lists the scenarios that are made for sweeps.
+// Bases lists the scenarios that are made for sweeps: some for migrations, then the script of every
+// other activity.
 func Bases() []Base {
-	return []Base{
+	bases := []Base{
 		{Name: "migration", About: "one migration under 40 operations", make: baseMigration},
 		{Name: "move-primary", About: "one movePrimary under 40 operations", make: basePrimary},
 		{Name: "deletion",
@@ -28,6 +33,12 @@ func Bases() []Base {
 			make:   baseDeletion,
 			Wanted: func(phase string) bool { return strings.HasPrefix(phase, "deletion ") }},
 	}
+	for _, a := range activity.All() {
+		if !slices.ContainsFunc(bases, func(b Base) bool { return b.Name == a.Name }) {
+			bases = append(bases, Base{Name: a.Name, About: a.About, script: a})
+		}
+	}
+	return bases
 }
 
 // FindBase returns the base of that name, or an error that names the nearest ones.
@@ -44,6 +55,11 @@ func FindBase(name string) (Base, error) {
 
 // Scenario is the base as a scenario, for the version of the protocol; empty for the newest.
 func (b *Base) Scenario(protocol string) *scenario.Scenario {
+	if b.script != nil {
+		s := b.script.Scenario(protocol)
+		s.Name = "sweep-" + b.Name
+		return s
+	}
 	s := b.make()
 	s.Name, s.Planned, s.Protocol = "sweep-"+b.Name, true, protocol
 	own := s.Settings

@@ -30,14 +30,17 @@ const mainNamespace, secondNamespace, otherNamespace = "test.docs", "test.more",
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := keyed.New(seed ^ 0xc0ffee)
+	if p.scripted {
+		return drawScripts(d, seed, p)
+	}
 	p.size = drawSize(d, p)
 	s := &scenario.Scenario{
 		Name:     p.Name,
 		Seed:     seed,
 		Topology: p.size.topology,
 		Limit:    quiescenceLimit,
+		Protocol: drawProtocol(d, p),
 	}
-	s.Protocol = drawProtocol(d, p)
 	if p.balanced {
 		drawBalancing(d, p, s)
 		return s

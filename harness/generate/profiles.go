@@ -27,6 +27,8 @@ type Profile struct {
 	one bool
 	// balanced: all migrations are the balancer's.
 	balanced bool
+	// scripted: it consists of scripts of activities.
+	scripted bool
 }
 
 func (p *Profile) kinds() []*faults.Kind {
@@ -97,6 +99,13 @@ func Profiles() []Profile {
 			About:  "no faults, only latency, migrations and clients",
 			Weight: 3,
 			size:   withoutFaults(standardSize),
+		},
+		{
+			Name: "activities",
+			About: "scripts of a few activities, such as DDL, recoveries or the removal of a shard, " +
+				"begun at any time, with faults at their sites",
+			Weight:   50,
+			scripted: true,
 		},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
 		{
