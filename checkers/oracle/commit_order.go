@@ -16,7 +16,9 @@ import (
 // that its shard asked for is covered by one of them, unless it took effect behind the donor's
 // back. Where there is no record, no commit was asked for.
 func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
+	delete(o.unsureOf, node)
 	if counted {
+		o.unsureOf[node] = tookOver{o.step, o.causes.now}
 		return
 	}
 	var missed []string

@@ -107,6 +107,8 @@ type Oracle struct {
 	// drops is the step of the newest drop of each namespace, assured that of the newest write which
 	// the config server has acknowledged to each node.
 	drops, assured map[string]uint64
+	// unsureOf are the primaries that found commits in progress when they took over, until they serve.
+	unsureOf map[string]tookOver
 	// dropped is the step at which the newest of these drops was written.
 	dropped map[string]uint64
 	// lives is the step at which the collection was made that has the name.
@@ -197,6 +199,7 @@ func New(key func(string) string) *Oracle {
 		dropped:    map[string]uint64{},
 		strays:     map[string]stray{},
 		assured:    map[string]uint64{},
+		unsureOf:   map[string]tookOver{},
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},
 		executions: map[string]*execution{},

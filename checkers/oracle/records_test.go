@@ -81,6 +81,37 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
+// A primary of 4.2 that has found a commit in progress serves users only when the config server has
+// acknowledged a write of it.
+func TestServedByTable(t *testing.T) {
+	for name, c := range map[string]struct {
+		counted bool
+		before  func(*Oracle)
+		arrived int64
+		want    verdict.Signature
+	}{
+		"it wrote there": {true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.1") }, 100, ""},
+		"it did not":     {true, func(*Oracle) {}, 100, servedUnsure},
+		"another member did": {
+			true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.0") }, 100, servedUnsure,
+		},
+		"no commit was in progress":     {false, func(*Oracle) {}, 100, ""},
+		"it took over again":            {true, func(o *Oracle) { o.TakesOver("a.1", "a", 7, false) }, 100, ""},
+		"asked while it was no primary": {true, func(*Oracle) {}, 10, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := New(nil)
+			o.step = 3
+			o.ConfigWrote("a.1") // in an earlier term
+			o.step, o.causes.now = 7, 50
+			o.TakesOver("a.1", "a", 7, c.counted)
+			c.before(o)
+			o.ServedOwner("a.1", "Find", "test.docs", c.arrived)
+			expectSignature(t, o, c.want)
+		})
+	}
+}
+
 // While a primary of 4.2 leads, each commit that it has asked for is counted on record until the time
 // of the commit is.
 func TestCommitsOnRecord(t *testing.T) {

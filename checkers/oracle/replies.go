@@ -150,10 +150,12 @@ var lastingRule = verdict.Checker{
 		answeredDeposed:  "a deposed primary answered by what it knew",
 		answeredUnproven: "a primary answered without proof that it led",
 		servedEarly:      "a new primary served users before it knew what lasts",
-		askedEarly:       "a new primary acted on what may yet be undone",
-		askedUnkept:      "a primary had others act on what may yet be undone",
-		knowsLess:        "a primary used an older config time than its shard has stored",
-		otherTable:       "a config server answered with something else than its log has",
+		servedUnsure: "a new primary of 4.2 served users before it was sure to know of the commits " +
+			"that had been in progress",
+		askedEarly:  "a new primary acted on what may yet be undone",
+		askedUnkept: "a primary had others act on what may yet be undone",
+		knowsLess:   "a primary used an older config time than its shard has stored",
+		otherTable:  "a config server answered with something else than its log has",
 	},
 }
 
@@ -164,6 +166,7 @@ const (
 	answeredDeposed  verdict.Signature = "answered-when-deposed"
 	answeredUnproven verdict.Signature = "answered-without-proof"
 	servedEarly      verdict.Signature = "served-before-majority"
+	servedUnsure     verdict.Signature = "served-before-config-write"
 	askedEarly       verdict.Signature = "asked-before-majority"
 	askedUnkept      verdict.Signature = "asked-before-it-was-kept"
 	knowsLess        verdict.Signature = "config-time-forgotten"
@@ -228,6 +231,33 @@ func (o *Oracle) ServedEarly(node, request, ns string, term uint64) {
 			"it does not know yet that a majority of its set has an entry of that term",
 		},
 	}, o.step)
+}
+
+// tookOver is when a primary of 4.2 that found commits in progress began to serve.
+type tookOver struct {
+	step uint64
+	at   int64
+}
+
+// ServedOwner is called when a primary has served a user of a sharded collection whose request has
+// arrived at that time. Until the config server acknowledges a write of the primary, that may read
+// the catalog from a member which lacks a commit of its shard (protocol 9.2).
+func (o *Oracle) ServedOwner(node, request, ns string, arrived int64) {
+	since, unsure := o.unsureOf[node]
+	if !unsure || arrived < since.at { // it may have answered as a secondary does
+		return
+	}
+	delete(o.unsureOf, node)
+	if o.assured[node] >= since.step {
+		return
+	}
+	o.report(lastingRule, verdict.Violation{
+		Signature: servedUnsure, NS: ns,
+		Broke: fmt.Sprintf("%s serves %s", node, request),
+		Because: []string{"it found a commit in progress on record when it took over, and the " +
+			"config server has acknowledged no write of it since: the table by which it serves " +
+			"may be from before the commit"},
+	}, since.step)
 }
 
 // AskedUnkept reports a request that goes by what its sender wrote and no majority of its set has:

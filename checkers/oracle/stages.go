@@ -18,19 +18,24 @@ var stagesRule = verdict.Checker{
 		"the collection only when all of them block it and the catalog has been changed. A new " +
 		"collection enters the catalog only when its owners have created it. Migrations are " +
 		"allowed again, and the collection is released, only when all shards have made the " +
-		"change. Until the release, no step is requested while a migration of the collection " +
-		"runs, and no shard joins or leaves the cluster.",
+		"change. Before the first step every shard has answered that its migrations of the " +
+		"collection have ended; in 4.2 it is asked again when all have. Until the release, no " +
+		"step is requested while a migration of the collection runs, and no shard joins or " +
+		"leaves the cluster.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
-			"step that it rests on was complete, or while a migration of the collection ran; or " +
-			"a shard joined or left the cluster before all had released the collection",
+			"step that it rests on was complete, while a migration of the collection ran, or " +
+			"when a shard could still take part in one; or a shard joined or left the cluster " +
+			"before all had released the collection",
 	},
 }
 
 const stageTooEarly verdict.Signature = "operation-step-too-early"
 
 var _ = declare(120, stagesRule, func(o *Oracle) hooks {
-	o.stages = &stages{Oracle: o, newest: map[string]*operation{}}
+	o.stages = &stages{
+		Oracle: o, newest: map[string]*operation{}, joins: map[string]*joinsOf{},
+	}
 	return hooks{event: o.stages.judge, administered: o.stages.membership}
 })
 
@@ -62,6 +67,7 @@ const (
 type stages struct {
 	*Oracle
 	newest map[string]*operation // by collection
+	joins  map[string]*joinsOf   // by collection, while migrations of it are forbidden
 }
 
 // operation is the newest operation on a collection.
@@ -70,8 +76,9 @@ type operation struct {
 	// taken are the shards that have answered a step.
 	taken map[Step][]string
 	// blocked: all shards block the collection. changed: the catalog was changed after that.
-	// releases: the first shard was asked to release it. over: all shards have.
-	blocked, changed, releases, over bool
+	// releases: the first shard was asked to release it. over: all shards have. joined: nothing
+	// took part in a migration when the first step was requested.
+	blocked, changed, releases, over, joined bool
 }
 
 // StepAsked judges a request for a step when it is sent.
@@ -82,6 +89,9 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 	}
 	what := fmt.Sprintf("%s asks shards to %s %s", by, s.Step, s.NS)
 	op.releases = op.releases || s.Step == ReleaseStep
+	if s.Step != ReleaseStep {
+		o.stages.judgeJoins(op, by, what)
+	}
 	if running := o.stages.running(op, by); running != "" && s.Step != ReleaseStep {
 		o.stages.tooEarly(op, what, fmt.Sprintf("migration %s of the collection still runs", running))
 	}
@@ -92,6 +102,60 @@ func (o *Oracle) StepAsked(by string, s OperationStep) {
 		o.stages.tooEarly(op, what, "the catalog has not been changed since all shards block it")
 	case s.Step == ReleaseStep && op.changes():
 		o.stages.demand(op, s.Change, what)
+	}
+}
+
+// joinsOf are the shards that have answered that their migrations of a collection have ended: at
+// first, and to a request that was sent when all had.
+type joinsOf struct {
+	first, again []string
+	// all is when the last one of the first answers came, 0 before.
+	all int64
+}
+
+// JoinAnswered notes such an answer to a primary of the config server, and when that had asked.
+func (o *Oracle) JoinAnswered(by, shard, ns string, sent int64) {
+	r := o.stages
+	if !r.world.LatestCluster().Knows() || r.world.Set(model.Config).Leader != by {
+		return
+	}
+	j := r.joins[ns]
+	if j == nil {
+		j = &joinsOf{}
+		r.joins[ns] = j
+	}
+	if j.all != 0 && sent >= j.all {
+		j.again = append(j.again, shard)
+		return
+	}
+	if j.first = append(j.first, shard); j.all == 0 && len(r.beyond(j.first)) == 0 {
+		j.all = o.causes.now
+	}
+}
+
+// judgeJoins judges the first request for a step. Who is asked while a migration still runs may be
+// made its recipient later; a donor of 8.0 ends after its recipient, but one of 4.2 may give up
+// while that is about to begin. A new collection has no migrations.
+func (r *stages) judgeJoins(op *operation, by, what string) {
+	if op.joined || op.Change == CreateStep || r.world.Set(model.Config).Leader != by {
+		return
+	}
+	op.joined = true
+	for _, ns := range []string{op.NS, op.To} {
+		if r.world.Latest(ns) == nil {
+			continue
+		}
+		j := r.joins[ns]
+		if j == nil {
+			j = &joinsOf{}
+		}
+		if left := r.beyond(append(slices.Clone(j.first), j.again...)); len(left) > 0 {
+			r.tooEarly(op, what, fmt.Sprintf("%s has not answered that its migrations of %s have ended",
+				strings.Join(left, ", "), ns))
+		} else if left := r.beyond(j.again); len(left) > 0 && r.older() {
+			r.tooEarly(op, what, fmt.Sprintf("%s has not been asked whether it takes part in a "+
+				"migration of %s since no donor was left", strings.Join(left, ", "), ns))
+		}
 	}
 }
 
@@ -130,7 +194,9 @@ func (o *Oracle) StepTaken(shard string, s OperationStep) {
 	op.taken[s.Step] = append(op.taken[s.Step], shard)
 	if len(o.stages.without(op, s.Step)) == 0 {
 		op.blocked = op.blocked || s.Step == BlockStep
-		op.over = op.over || s.Step == ReleaseStep
+		if op.over = op.over || s.Step == ReleaseStep; op.over {
+			delete(o.stages.joins, op.NS)
+		}
 	}
 }
 
@@ -151,9 +217,12 @@ func (r *stages) operation(s OperationStep) *operation {
 }
 
 // without lists the shards of the cluster that have not taken a step.
-func (r *stages) without(op *operation, step Step) []string {
+func (r *stages) without(op *operation, step Step) []string { return r.beyond(op.taken[step]) }
+
+// beyond lists the shards of the cluster that are not among these.
+func (r *stages) beyond(these []string) []string {
 	return slices.DeleteFunc(r.world.LatestCluster().Shards(), func(shard string) bool {
-		return slices.Contains(op.taken[step], shard)
+		return slices.Contains(these, shard)
 	})
 }
 
@@ -208,6 +277,7 @@ func (r *stages) created(op *operation, e *trace.Event) {
 
 // allowed: migrations find on every shard what the operation has made of the collection.
 func (r *stages) allowed(e *trace.Event) {
+	delete(r.joins, e.NS)
 	for _, ns := range slices.Sorted(maps.Keys(r.newest)) {
 		op := r.newest[ns]
 		if !op.over && (ns == e.NS || op.To == e.NS) && op.changes() {

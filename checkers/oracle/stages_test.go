@@ -2,12 +2,58 @@ package oracle
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
+
+// TestJoins: every shard says before the first step that its migrations have ended; in 4.2 each is
+// asked again when all have said so.
+func TestJoins(t *testing.T) {
+	const once = "join a 10 12\njoin b 12 14\n"
+	const twice = once + "join a 14 15\njoin b 15 16\n"
+	for name, c := range map[string]struct {
+		speaks migrationmodel.Protocol
+		change Step
+		script string
+		want   verdict.Signature
+	}{
+		"once":               {migrationmodel.V80, DropStep, once + "ask block\n", ""},
+		"b not at all":       {migrationmodel.V80, DropStep, "join a 10 12\nask block\n", stageTooEarly},
+		"nobody":             {migrationmodel.V80, IndexStep, "ask index\n", stageTooEarly},
+		"a creation":         {migrationmodel.V80, CreateStep, "ask block\n", ""},
+		"4.2, twice":         {migrationmodel.V42, DropStep, twice + "ask block\n", ""},
+		"4.2, once":          {migrationmodel.V42, DropStep, once + "ask block\n", stageTooEarly},
+		"4.2, a renamed one": {migrationmodel.V42, RenameStep, once + "ask block\n", stageTooEarly},
+		"4.2, b was asked before a said so": {
+			migrationmodel.V42, IndexStep, once + "join a 14 15\njoin b 13 16\nask index\n",
+			stageTooEarly,
+		},
+		"4.2, allowed meanwhile": {
+			migrationmodel.V42, IndexStep, twice + "allow listed\nask index\n", stageTooEarly,
+		},
+		"4.2, a later step": {
+			migrationmodel.V42, DropStep, twice + "ask block\nblock a\nblock b\ncatalog drop\nask drop\n", "",
+		},
+		"4.2, a deposed primary asks": {
+			migrationmodel.V42, DropStep, once + "elected config.1\nask block\n", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := told(nil)
+			o.Speaks(c.speaks)
+			stageLine(o, c.change, []string{"listed"})
+			for line := range strings.Lines(c.script) {
+				stageLine(o, c.change, strings.Fields(line))
+			}
+			expectOf(t, o, stagesRule, c.want)
+		})
+	}
+}
 
 // TestOperationStages reads scripts. A line says that a shard has answered a step, that shards are
 // asked for one ("ask"), or what is written to the catalog.
@@ -105,8 +151,18 @@ func stageLine(o *Oracle, change Step, words []string) {
 	case "ask":
 		s.Step = step(words[1])
 		o.StepAsked("config.0", s)
+	case "join":
+		sent, _ := strconv.ParseInt(words[2], 10, 64)
+		o.causes.now, _ = strconv.ParseInt(words[3], 10, 64)
+		o.JoinAnswered("config.0", words[1], s.NS, sent)
+	case "listed":
+		write(s.NS, 0, trace.Chunk{Min: "\x00", Max: "\xff", Shard: "a", Major: 1})
 	case "allow":
-		write(cmp.Or(s.To, s.NS), trace.AllowsMigrations)
+		var raised []trace.Chunk
+		if len(words) > 1 {
+			raised = []trace.Chunk{{Min: "\x00", Max: "\xff", Shard: "a", Major: 2}}
+		}
+		write(cmp.Or(s.To, s.NS), trace.AllowsMigrations, raised...)
 	case "add":
 		e := trace.ClusterChangedEvent{
 			Shard: "config", Term: 1, Index: 10, Peer: words[1], Change: trace.ShardAdded,

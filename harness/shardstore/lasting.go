@@ -230,7 +230,7 @@ func reshapes(asked env.Message) bool {
 }
 
 // servedAnswer has the oracle judge a primary that has served a user.
-func (c *cluster) servedAnswer(x *env.Exchange, asked env.Message) {
+func (c *cluster) servedAnswer(x *env.Exchange, asked, said env.Message) {
 	switch asked.(type) {
 	case *command.Find, *command.GetMore, *command.Insert, *command.Update, *command.Delete,
 		*command.FindAndModify, *command.ReadChanges:
@@ -241,6 +241,20 @@ func (c *cluster) servedAnswer(x *env.Exchange, asked env.Message) {
 	if m != nil && m.IsPrimary() && m.Committed().Term < m.Term() {
 		c.oracle.ServedEarly(string(x.To), nameOf(asked), subject(asked), m.Term())
 	}
+	if m != nil && m.IsPrimary() && goesByTable(asked, said) {
+		c.oracle.ServedOwner(string(x.To), nameOf(asked), subject(asked), int64(x.Began))
+	}
+}
+
+// goesByTable reports whether a shard has answered by what it takes for its ranges, and not by the
+// record of what it executed before.
+func goesByTable(asked, said env.Message) bool {
+	if find, is := asked.(*command.Find); is && find.Concern == command.Available {
+		return false
+	}
+	w, wrote := said.(*command.Written)
+	p := placeOf(asked)
+	return p.Versioned && !p.Database && !(wrote && w.Retried)
 }
 
 // catalogAnswer has the oracle judge what a member of the config server says of the catalog:

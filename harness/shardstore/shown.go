@@ -60,7 +60,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	c.grantedAnswer(x, asked.Body)
 	c.lastingAnswer(x, asked)
 	c.deposedAnswer(x, asked.Body, said.Body)
-	c.servedAnswer(x, asked.Body)
+	c.servedAnswer(x, asked.Body, said.Body)
 	c.writtenAnswer(x, asked.Body, said.Body)
 	switch req := asked.Body.(type) {
 	case *command.ShardsvrParticipate:

@@ -116,15 +116,19 @@ func subject(body env.Message) string {
 // attached is the placement that a command comes with, as a chunk without bounds; none when it is
 // not versioned.
 func attached(body env.Message) []trace.Chunk {
-	f := reflect.ValueOf(body).Elem().FieldByName("Place")
-	if !f.IsValid() {
-		return nil
-	}
-	p, ok := f.Interface().(command.Placement)
-	if !ok || !p.Versioned {
+	p := placeOf(body)
+	if !p.Versioned {
 		return nil
 	}
 	return []trace.Chunk{{Major: p.Shard.Major, Minor: p.Shard.Minor, Epoch: p.Shard.Epoch}}
+}
+
+// placeOf is the placement that a command comes with, if any.
+func placeOf(body env.Message) (p command.Placement) {
+	if f := reflect.ValueOf(body).Elem().FieldByName("Place"); f.IsValid() {
+		p, _ = f.Interface().(command.Placement)
+	}
+	return p
 }
 
 // witnessCursor tells what an answer of a shard about a query tells. Routers have cursors, too,
@@ -200,6 +204,10 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 	case *command.LogChange:
 		if err == nil {
 			c.oracle.ConfigWrote(string(x.From))
+		}
+	case *command.JoinMigrations:
+		if err == nil || errcode.Is(err, errcode.NamespaceNotFound) {
+			c.oracle.JoinAnswered(string(x.From), setOf(x.To), asked.NS, int64(x.Began))
 		}
 	}
 	of, routes := c.routerOf(x)
