@@ -1,0 +1,38 @@
+package aimed_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// TestStops: in some scenarios a stop of the balancer meets a request of an earlier primary, which
+// is let go as the door is about to be closed.
+func TestStops(t *testing.T) {
+	met := 0
+	for seed := range uint64(800) {
+		s := generate.Mixed(seed)
+		if !slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool {
+			return f.Kind == "hold" && f.Until != nil &&
+				f.Until.Site == failpoint.BalancerStopCloseDoor.String() && f.Until.Nth == 1 &&
+				slices.Contains(f.Args, scenario.Setting{
+					Name: "messages", Value: "ShardsvrMoveRange",
+				})
+		}) {
+			continue
+		}
+		stop := slices.IndexFunc(s.Commands, func(c scenario.Command) bool {
+			return c.Do == commandkind.BalancerStop
+		})
+		if met++; s.Protocol == "4.2" || stop < 0 {
+			t.Errorf("seed %d, protocol %q: nobody stops the balancer", seed, s.Protocol)
+		}
+	}
+	if met < 3 {
+		t.Errorf("%d seeds of 800 have such a stop", met)
+	}
+}
