@@ -112,15 +112,30 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 var preferenceRule = verdict.Checker{
 	Name: "read-preference",
 	Promise: "A read that secondaries are to answer is not sent to the member that its router takes " +
-		"for the primary, unless the set has no other.",
+		"for the primary, unless the set has no other. What change streams deliver is read from " +
+		"each shard without a gap.",
 	Signatures: verdict.Meanings{
 		notPreferred: "a router sent a read for secondaries to a primary",
+		skipsChanges: "a router left out a part of what a shard tells change streams",
 	},
 }
 
 var _ = declare(116, preferenceRule, func(*Oracle) hooks { return hooks{} })
 
-const notPreferred verdict.Signature = "read-sent-to-primary"
+const (
+	notPreferred verdict.Signature = "read-sent-to-primary"
+	skipsChanges verdict.Signature = "changes-skipped"
+)
+
+// SkipsChanges reports a router that reads the changes of a shard from later on than it has to: if
+// anything was written in between, its stream never delivers that.
+func (o *Oracle) SkipsChanges(router, shard, ns, why string) {
+	o.report(preferenceRule, verdict.Violation{
+		Signature: skipsChanges, NS: ns,
+		Broke:   fmt.Sprintf("%s does not read everything that %s tells change streams", router, shard),
+		Because: []string{why},
+	}, o.step)
+}
 
 // NotPreferred reports a read for secondaries that a router sends to a member that it takes for the
 // primary, and what that is known by.

@@ -62,6 +62,12 @@ func TestSeenFromOutside(t *testing.T) {
 			},
 			preferenceRule, notPreferred,
 		},
+		"changes that nobody reads": {
+			func(o *Oracle) {
+				o.SkipsChanges("router.0", "shard-a", "test.docs", "it begins after 5")
+			},
+			preferenceRule, skipsChanges,
+		},
 		"an answer of another time": {
 			func(o *Oracle) { o.AnsweredRead("a.0", "test.docs", []string{"it is of 0.7"}) },
 			repliesRule, wrongReply,

@@ -22,6 +22,7 @@ import (
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
 	"github.com/shardproof/shardproof/harness/shardstore/scans"
 	"github.com/shardproof/shardproof/harness/shardstore/sums"
+	"github.com/shardproof/shardproof/harness/shardstore/tails"
 	"github.com/shardproof/shardproof/harness/shardstore/timed"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/commandkind"
@@ -69,6 +70,7 @@ type cluster struct {
 	primaries preference.Primaries
 	doubts    doubts.Routers
 	sums      sums.Routers
+	tails     tails.Routers
 	timed     *timed.Cluster
 	signals   *signals.Judge
 	warnings  *warnings.Judge

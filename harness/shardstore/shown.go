@@ -165,11 +165,17 @@ func (c *cluster) routerOf(x *env.Exchange) (of preference.Router, routes bool) 
 	}, true
 }
 
-// routed has the oracle judge to which member a router sends a read.
+// routed has the oracle judge to which member a router sends a read, and from when on it reads what
+// change streams deliver.
 func (c *cluster) routed(x *env.Exchange, asked env.Message) {
 	of, routes := c.routerOf(x)
 	if !routes {
 		return
+	}
+	if req, reads := asked.(*command.ReadChanges); reads {
+		if skips := c.tails.Sent(x, of.Set, req); skips != "" {
+			c.oracle.SkipsChanges(string(x.From), of.Set, req.NS, skips)
+		}
 	}
 	if wrong := c.primaries.Sent(of, x.To, len(c.Members(of.Set)), asked); wrong != "" {
 		c.oracle.NotPreferred(string(x.From), string(x.To), subject(asked), wrong)

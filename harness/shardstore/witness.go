@@ -220,6 +220,7 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 	case routes && said != nil:
 		c.doubts.Ended(x, asked, nil)
 		c.sums.Ended(x, said.Body)
+		c.tails.Ended(x, of.Set, asked, said.Body)
 	}
 }
 
