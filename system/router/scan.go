@@ -113,7 +113,7 @@ func (r *Router) establish(
 // targets returns the shards to ask. A snapshot read asks those that owned a part of the range at
 // its time, regardless of who owns it now: the shards' versions still report whether the table
 // knows of every move until then (protocol 11). The time is picked once, from the times that this
-// router has seen; the request keeps it over all attempts.
+// router has seen and the one that the request is to come after; it keeps it over all attempts.
 func (r *Router) targets(
 	t env.Task, table *Table, rng key.Range, req *command.Find,
 ) ([]string, error) {
@@ -124,7 +124,7 @@ func (r *Router) targets(
 		if err := t.Point(failpoint.RouterPickTime, env.Note{ID: req.NS}); err != nil {
 			return nil, err
 		}
-		req.At = r.ep.Clock().Now().Cluster
+		req.At = max(r.ep.Clock().Now().Cluster, req.After)
 	}
 	if table.Collection().Unsharded {
 		return ownersOf(table, rng), nil

@@ -113,8 +113,11 @@ func (s *changeStream) next(t env.Task, size int) (all []command.Change) {
 			break
 		}
 		from.changes = from.changes[1:]
-		if c.Token.Compare(s.after) <= 0 {
-			continue // delivered before the stream was resumed
+		if c.Token.Compare(s.after) <= 0 { // delivered before the stream was resumed
+			if c.Ends() && c.Token == s.after { // but not that the stream is over
+				all = append(all, s.invalidate())
+			}
+			continue
 		}
 		s.after = c.Token
 		if c.Kind != command.ChangeNewShard {

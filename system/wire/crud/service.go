@@ -85,7 +85,7 @@ func filterOf(doc bson.Raw, name string, vars query.Variables) (bson.Raw, error)
 }
 
 // readOptions are the read concern, the read preference and the like of a request. A snapshot read
-// that names no time gets the newest that the router has seen.
+// that names no time gets the newest that the router, or the client that names it, has seen.
 func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
 	find := &command.Find{NS: ns, Concern: command.Local}
 	doc, err := r.Document("readConcern")
@@ -111,7 +111,7 @@ func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, err
 			"atClusterTime is for read concern snapshot, not %s: the newest would be read", level)
 	}
 	if find.Concern == command.Snapshot && find.At == 0 {
-		find.At = s.d.Endpoint.Clock().Now().Cluster
+		find.At = max(s.d.Endpoint.Clock().Now().Cluster, find.After)
 	}
 	mode, err := r.Document("$readPreference")
 	if err != nil {
