@@ -15,7 +15,7 @@ func TestCollectionsThatMoved(t *testing.T) {
 	c := simulate(t, 1)
 	lists, moves := c.behind(c.routers[0]), c.behind(c.routers[1])
 	c.on(c.routers[0], func(task env.Task) {
-		if err := lists.Create(task, "other.plain", nil, true); err != nil {
+		if _, err := lists.Create(task, "other.plain", nil, true); err != nil {
 			t.Error(err)
 		}
 	})

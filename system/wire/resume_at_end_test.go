@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestResumeAtEnd: who resumes at the last change of a collection, its drop or its renaming, is told
+// TestResumeAtEnd: who resumes at the last change of a collection, its drop or its rename, is told
 // that the stream is over, and nothing of the collection that has the name by then; who was told so
 // before, and starts after it, is.
 func TestResumeAtEnd(t *testing.T) {

@@ -217,11 +217,11 @@ func TestUpsertsOfShardedCollection(t *testing.T) {
 // time.
 func TestDropSaysWhatItDid(t *testing.T) {
 	c := simulate(t, 1)
-	for i, want := range []bool{true, false} {
+	for i, want := range []int{1, 0} {
 		c.on(c.routers[0], func(task env.Task) {
 			got, err := c.behind(c.routers[0]).Drop(task, "test.docs")
-			if got != want || err != nil {
-				t.Errorf("drop %d says %t, %v", i+1, got, err)
+			if err != nil || got.N != want {
+				t.Errorf("drop %d says %+v, %v", i+1, got, err)
 			}
 		})
 	}

@@ -79,11 +79,32 @@ func (s service) create(t env.Task, r *request.Request) (bson.D, error) {
 			return nil, err
 		}
 	}
-	err = s.d.Create(t, ns, raw, true)
+	made, err := s.d.Create(t, ns, raw, true)
 	if errcode.Is(err, errcode.IllegalOperation) {
 		err = errcode.New(errcode.NamespaceExists, "collection %s exists and is sharded", ns)
 	}
-	return reply.OK(), err
+	if err != nil {
+		return nil, err
+	}
+	return confirmed(made), nil
+}
+
+// confirmed is the answer to what was done; it says so if no majority has that in time.
+func confirmed(w *command.Written, fields ...bson.E) bson.D {
+	if w.ConcernError != "" {
+		fields = append(fields, reply.ConcernError(w.ConcernError))
+	}
+	return reply.Result(fields...)
+}
+
+// alter sends one command if the collection is unsharded, and the other if it is sharded.
+func (s service) alter(t env.Task, unsharded, sharded env.Message) (*command.Written, error) {
+	w, err := deployment.Ask[command.Written](t, s.d, unsharded)
+	if errcode.Is(err, errcode.IllegalOperation) {
+		w = &command.Written{}
+		_, err = deployment.Ask[command.Done](t, s.d, sharded)
+	}
+	return w, err
 }
 
 // unlimited refuses options that limit what a collection has, because nothing would enforce them.
@@ -100,10 +121,11 @@ func (s service) drop(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.d.Drop(t, ns); err != nil {
+	dropped, err := s.d.Drop(t, ns)
+	if err != nil {
 		return nil, err
 	}
-	return reply.Result(
+	return confirmed(dropped,
 		bson.E{Key: "nIndexesWas", Value: int32(1)}, bson.E{Key: "ns", Value: ns}), nil
 }
 
@@ -115,12 +137,15 @@ func (s service) dropDatabase(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	dropped := &command.Written{}
 	for _, c := range all {
-		if _, err := s.d.Drop(t, c.NS); err != nil {
+		one, err := s.d.Drop(t, c.NS)
+		if err != nil {
 			return nil, err
 		}
+		dropped.ConcernError = cmp.Or(one.ConcernError, dropped.ConcernError)
 	}
-	return reply.Result(bson.E{Key: "dropped", Value: r.DB}), nil
+	return confirmed(dropped, bson.E{Key: "dropped", Value: r.DB}), nil
 }
 
 func (s service) listDatabases(t env.Task, r *request.Request) (bson.D, error) {
@@ -254,14 +279,13 @@ func (s service) rename(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	drop := r.Bool("dropTarget", false)
-	_, err = deployment.Ask[command.Written](t, s.d, &command.RenameUnsharded{
+	renamed, err := s.alter(t, &command.RenameUnsharded{
 		NS: from, To: to, DropTarget: drop, Concern: command.Majority,
-	})
-	if errcode.Is(err, errcode.IllegalOperation) {
-		_, err = deployment.Ask[command.Done](t, s.d,
-			&command.RenameCollection{NS: from, To: to, DropTarget: drop})
+	}, &command.RenameCollection{NS: from, To: to, DropTarget: drop})
+	if err != nil {
+		return nil, err
 	}
-	return reply.OK(), err
+	return confirmed(renamed), nil
 }
 
 func (s service) collStats(t env.Task, r *request.Request) (bson.D, error) {

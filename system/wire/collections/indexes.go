@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,7 +10,6 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
-	"github.com/shardproof/shardproof/system/wire/deployment"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
@@ -43,7 +43,7 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.d.Create(t, ns, nil, false); err != nil &&
+	if _, err := s.d.Create(t, ns, nil, false); err != nil &&
 		!errcode.Is(err, errcode.IllegalOperation) {
 		return nil, err
 	}
@@ -58,12 +58,15 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := &command.Written{}
 	for _, i := range wanted {
-		if err := s.createIndex(t, ns, i); err != nil {
+		one, err := s.createIndex(t, ns, i)
+		if err != nil {
 			return nil, err
 		}
+		all.ConcernError = cmp.Or(one.ConcernError, all.ConcernError)
 	}
-	return reply.Result(
+	return confirmed(all,
 		bson.E{Key: "numIndexesBefore", Value: int32(1)},
 		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
 		bson.E{Key: "createdCollectionAutomatically", Value: false},
@@ -120,16 +123,12 @@ func differs(ns string, others []command.IndexSpec, name string, spec bson.Raw) 
 	return nil
 }
 
-func (s service) createIndex(t env.Task, ns string, i command.IndexSpec) error {
-	_, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
+func (s service) createIndex(
+	t env.Task, ns string, i command.IndexSpec,
+) (*command.Written, error) {
+	return s.alter(t, &command.IndexUnsharded{
 		NS: ns, Name: i.Name, Spec: i.Doc, Concern: command.Majority,
-	})
-	if !errcode.Is(err, errcode.IllegalOperation) {
-		return err
-	}
-	_, err = deployment.Ask[command.Done](t, s.d,
-		&command.CreateIndex{NS: ns, Name: i.Name, Spec: i.Doc})
-	return err
+	}, &command.CreateIndex{NS: ns, Name: i.Name, Spec: i.Doc})
 }
 
 func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
@@ -155,16 +154,15 @@ func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if len(names) == 0 && which != "*" {
 		return nil, errcode.New(errcode.IndexNotFound, "index not found with name [%s]", which)
 	}
+	all := &command.Written{}
 	for _, name := range names {
-		_, err := deployment.Ask[command.Written](t, s.d,
-			&command.IndexUnsharded{NS: ns, Name: name, Concern: command.Majority})
-		if errcode.Is(err, errcode.IllegalOperation) {
-			_, err = deployment.Ask[command.Done](t, s.d,
-				&command.DropIndex{NS: ns, Name: name})
-		}
+		one, err := s.alter(t,
+			&command.IndexUnsharded{NS: ns, Name: name, Concern: command.Majority},
+			&command.DropIndex{NS: ns, Name: name})
 		if err != nil {
 			return nil, err
 		}
+		all.ConcernError = cmp.Or(one.ConcernError, all.ConcernError)
 	}
-	return reply.Result(bson.E{Key: "nIndexesWas", Value: int32(1 + len(c.Indexes))}), nil
+	return confirmed(all, bson.E{Key: "nIndexesWas", Value: int32(1 + len(c.Indexes))}), nil
 }

@@ -77,7 +77,7 @@ func (s *Service) openLike(
 			indexes = c.Indexes
 		}
 	}
-	if err := s.d.Create(t, aside, options, true); err != nil {
+	if _, err := s.d.Create(t, aside, options, true); err != nil {
 		return nil, nil, err
 	}
 	for _, i := range indexes {

@@ -178,7 +178,7 @@ func (o *output) write(
 // open makes sure that the collection exists and returns its shard key, which is the _id of an
 // unsharded one.
 func (o *output) open(t env.Task, s *Service) (shardKey key.Pattern, err error) {
-	err = s.d.Create(t, o.ns, nil, false)
+	_, err = s.d.Create(t, o.ns, nil, false)
 	if err != nil && !errcode.Is(err, errcode.IllegalOperation) { // which says that it is sharded
 		return shardKey, err
 	}

@@ -64,7 +64,7 @@ func (s *Service) watch(
 	if _, err := pipeline.Run(stages[1:], nil); err != nil {
 		return nil, err
 	}
-	if err := s.d.Create(t, ns, nil, false); err != nil &&
+	if _, err := s.d.Create(t, ns, nil, false); err != nil &&
 		!errcode.Is(err, errcode.IllegalOperation) {
 		return nil, err
 	}

@@ -215,37 +215,38 @@ func (d *Deployment) Identity(t env.Task, ns string) (uuid string, err error) {
 }
 
 // Create makes sure that the database and the collection exist. Options are the client's; exclusive
-// refuses a collection that exists.
-func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive bool) error {
+// refuses a collection that exists. A ConcernError says that no majority has it in time.
+func (d *Deployment) Create(
+	t env.Task, ns string, options bson.Raw, exclusive bool,
+) (*command.Written, error) {
 	if err := Changeable(ns); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := Ask[command.Written](t, d, &command.CreateUnsharded{
+	return Ask[command.Written](t, d, &command.CreateUnsharded{
 		NS: ns, Options: options, Exclusive: exclusive, Concern: command.Majority,
 	})
-	return err
 }
 
-// Drop removes a collection, sharded or not; false when there was none.
-func (d *Deployment) Drop(t env.Task, ns string) (bool, error) {
+// Drop removes a collection, sharded or not, if there is one. A ConcernError is as Create has it.
+func (d *Deployment) Drop(t env.Task, ns string) (*command.Written, error) {
 	if err := Changeable(ns); err != nil {
-		return false, err
+		return nil, err
 	}
 	for tries := 1; ; tries++ {
 		req := &command.DropUnsharded{NS: ns, Concern: command.Majority}
 		dropped, err := Ask[command.Written](t, d, req)
 		switch {
 		case err == nil:
-			return dropped.N > 0, nil
+			return dropped, nil
 		case errcode.Is(err, errcode.NamespaceNotFound):
-			return false, nil
+			return &command.Written{}, nil
 		case !errcode.Is(err, errcode.IllegalOperation):
-			return false, err
+			return nil, err
 		}
 		// The router may have been told so before the collection was dropped and made again.
 		_, err = Ask[command.Done](t, d, &command.DropCollection{NS: ns, Sharded: true})
 		if !errcode.Is(err, errcode.NamespaceNotFound) || tries == mostTries {
-			return err == nil, err
+			return &command.Written{N: 1}, err
 		}
 	}
 }
