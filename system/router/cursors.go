@@ -49,12 +49,18 @@ func (c *cursorRegistry[T]) take(id string) (T, error) {
 	return s, nil
 }
 
-// expire closes the cursors that nobody came back for.
+// expire closes the cursors that nobody came back for. What is in the queue of those that somebody
+// did come back for goes, too: one is kept anew with every request.
 func (c *cursorRegistry[T]) expire(t env.Task) {
-	for len(c.queue) > 0 && c.queue[0].ends < c.node.Mono() {
-		if s, err := c.take(c.queue[0].id); err == nil {
+	for now := c.node.Mono(); len(c.queue) > 0; c.queue = c.queue[1:] {
+		first := c.queue[0]
+		s, open := c.idle[first.id]
+		if open && first.ends >= now {
+			return
+		}
+		if open {
+			delete(c.idle, first.id)
 			s.kill(t)
 		}
-		c.queue = c.queue[1:]
 	}
 }

@@ -29,6 +29,7 @@ func (r *Router) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	if err != nil {
 		return nil, err
 	}
+	r.cursors.expire(t)
 	if err := t.Point(failpoint.RouterGetMore, env.Note{ID: req.Cursor}); err != nil {
 		scan.kill(t)
 		return nil, err

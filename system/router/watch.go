@@ -39,6 +39,7 @@ func (r *Router) nextChanges(
 	if err != nil {
 		return nil, err
 	}
+	r.streams.expire(t)
 	if err := t.Point(failpoint.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package cursor keeps what clients have not read yet of their queries and change streams.
 //
-// Promise: one request at a time advances a cursor; an idle cursor is closed when others are
-// opened; no batch exceeds the size of a message.
+// Promise: one request at a time advances a cursor; an idle cursor is closed when others are used
+// or opened; no batch exceeds the size of a message.
 //
 // Refusal: cursors live on one router, in memory.
 package cursor
@@ -159,6 +159,7 @@ func (r *Registry) Return(t env.Task, id int64, c *Cursor) (next int64, killed b
 	if c.killed {
 		c.Close(t)
 	}
+	r.expire(t)
 	if c.Exhausted() {
 		return 0, c.killed
 	}
@@ -182,11 +183,17 @@ func (r *Registry) Kill(t env.Task, id int64) bool {
 	return true
 }
 
-// expire closes the cursors that were idle too long.
+// expire closes the cursors that were idle too long. What is in the queue of those that were not
+// goes, too: one is registered anew with every request.
 func (r *Registry) expire(t env.Task) {
-	for now := r.node.Mono(); len(r.queue) > 0 && r.queue[0].ends < now; r.queue = r.queue[1:] {
+	for now := r.node.Mono(); len(r.queue) > 0; r.queue = r.queue[1:] {
 		first := r.queue[0]
-		if c := r.open[first.id]; c != nil && c.ends == first.ends {
+		c := r.open[first.id]
+		waits := c != nil && c.ends == first.ends
+		if waits && first.ends >= now {
+			return
+		}
+		if waits {
 			delete(r.open, first.id)
 			c.Close(t)
 		}
