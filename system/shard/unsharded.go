@@ -135,7 +135,10 @@ func (s *Server) renameUnsharded(
 		case s.uuid(req.To) != "":
 			ch.room = []oplog.Op{{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.User)}}
 		}
-		names := slices.Concat(s.Formerly(req.NS), []string{req.NS})
+		names := s.Formerly(req.NS)
+		if !req.Unchanged { // what was made to replace another had a name that no statement knows
+			names = append(slices.Clip(names), req.NS)
+		}
 		ch.room = append(ch.room, s.KeepNames(req.To, names, false)...)
 		return ch, nil
 	})
