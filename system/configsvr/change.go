@@ -1,8 +1,6 @@
 package configsvr
 
 import (
-	"fmt"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -121,32 +119,4 @@ func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan)
 		return err
 	}
 	return s.Replace(t, table, changed, "ensureNewer")
-}
-
-// logChange adds to the changelog. A request that is sent twice is logged twice.
-func (s *Server) logChange(
-	t env.Task, from env.NodeID, req *command.LogChange,
-) (*command.Done, error) {
-	err := s.InTerm(t, "logChange "+req.What, func(own env.Task) error {
-		s.changes++
-		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
-		var details any = bson.D{}
-		if len(req.Details) > 0 {
-			details = req.Details
-		}
-		doc, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: id}, {Key: "server", Value: string(from)},
-			{Key: "time", Value: bson.DateTime(s.ep.Clock().Now().Cluster.Millis())},
-			{Key: "what", Value: req.What}, {Key: "ns", Value: req.NS},
-			{Key: "details", Value: details},
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := s.member.Write(own, putOp(Changelog, id, doc, req.What)); err != nil {
-			return err
-		}
-		return s.Majority(own)
-	})
-	return &command.Done{}, err
 }
