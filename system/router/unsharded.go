@@ -17,6 +17,7 @@ func alterUnsharded[Req command.OnUnsharded](
 		sharded := func(key.Pattern) (key.Key, error) {
 			return "", errcode.New(errcode.IllegalOperation, "collection %s is sharded", ns)
 		}
-		return r.write(t, writeStatement{ns, (*req).Statement(), (*req).Makes(), sharded, (*req).At})
+		return r.write(t,
+			writeStatement{ns, (*req).Statement(), 0, (*req).Makes(), sharded, (*req).At})
 	}
 }

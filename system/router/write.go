@@ -1,6 +1,8 @@
 package router
 
 import (
+	"time"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -17,6 +19,8 @@ import (
 type writeStatement struct {
 	ns      string
 	session command.Session
+	// wait is how long the shard is to wait for the write concern, if the client says so.
+	wait time.Duration
 	// implicit: the collection and its database are made for it.
 	implicit bool
 	// key is the shard key that the statement fixes.
@@ -26,7 +30,8 @@ type writeStatement struct {
 }
 
 func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, req.Implicit, fixedBy(req.Filter),
+	return r.write(t, writeStatement{
+		req.NS, req.Session, req.Concern.Timeout, req.Implicit, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -35,7 +40,8 @@ func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command
 }
 
 func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, false, fixedBy(req.Filter),
+	return r.write(t, writeStatement{
+		req.NS, req.Session, req.Concern.Timeout, false, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -46,7 +52,8 @@ func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command
 func (r *Router) findAndModify(
 	t env.Task, _ env.NodeID, req *command.FindAndModify,
 ) (*command.Written, error) {
-	return r.write(t, writeStatement{req.NS, req.Session, req.Implicit, fixedBy(req.Filter),
+	return r.write(t, writeStatement{
+		req.NS, req.Session, req.Concern.Timeout, req.Implicit, fixedBy(req.Filter),
 		func(p command.Placement) env.Message {
 			placed := *req
 			placed.Place = p
@@ -124,7 +131,7 @@ func insertStatement(req *command.Insert, i int, doc bson.Raw) writeStatement {
 		placed.Place = p
 		return &placed
 	}
-	return writeStatement{req.NS, one.Session, req.Implicit, of, at}
+	return writeStatement{req.NS, one.Session, req.Concern.Timeout, req.Implicit, of, at}
 }
 
 // fixedBy returns the shard key that a filter fixes by equality.
@@ -188,7 +195,8 @@ func (r *Router) attempt(
 	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return table, nil, err
 	}
-	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
+	written, err := rpc.CallPrimary[command.Written](t, set, req,
+		r.settings.ShardTimeout+max(0, st.wait))
 	return table, written, err
 }
 
