@@ -140,19 +140,9 @@ func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	which, ok := r.Value("index").StringValueOK()
-	if !ok {
-		return nil, errcode.New(reply.TypeMismatch, "an index is named by a text, not %v",
-			r.Value("index"))
-	}
-	var names []string
-	for _, i := range c.Indexes {
-		if which == "*" || which == i.Name {
-			names = append(names, i.Name)
-		}
-	}
-	if len(names) == 0 && which != "*" {
-		return nil, errcode.New(errcode.IndexNotFound, "index not found with name [%s]", which)
+	names, err := named(r.Value("index"), c.Indexes)
+	if err != nil {
+		return nil, err
 	}
 	all := &command.Written{}
 	for _, name := range names {
@@ -165,4 +155,38 @@ func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		all.ConcernError = cmp.Or(one.ConcernError, all.ConcernError)
 	}
 	return confirmed(all, bson.E{Key: "nIndexesWas", Value: int32(1 + len(c.Indexes))}), nil
+}
+
+// named are the indexes that a client means: all of them, one or several by their names, or one by
+// what it is on.
+func named(which bson.RawValue, all []command.IndexSpec) (names []string, err error) {
+	values := []bson.RawValue{which}
+	if array, ok := which.ArrayOK(); ok {
+		if values, err = array.Values(); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range values {
+		name, byName := v.StringValueOK()
+		if _, byKey := which.DocumentOK(); !byName && !byKey {
+			return nil, errcode.New(reply.TypeMismatch,
+				"an index is named by a text, or by what it is on, not %v", v)
+		}
+		if name == "*" && len(values) == 1 {
+			for _, i := range all {
+				names = append(names, i.Name)
+			}
+			return names, nil
+		}
+		at := slices.IndexFunc(all, func(i command.IndexSpec) bool {
+			return byName && i.Name == name ||
+				!byName && query.Compare(i.Doc.Lookup("key"), v) == 0
+		})
+		if at < 0 {
+			return nil, errcode.New(errcode.IndexNotFound, "index not found with name [%s]",
+				cmp.Or(name, v.String()))
+		}
+		names = append(names, all[at].Name)
+	}
+	return names, nil
 }
