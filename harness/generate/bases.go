@@ -41,6 +41,9 @@ func Bases() []Base {
 	return bases
 }
 
+// Scripted reports whether the base is the script of an activity.
+func (b *Base) Scripted() bool { return b.script != nil }
+
 // FindBase returns the base of that name, or an error that names the nearest ones.
 func FindBase(name string) (Base, error) {
 	var names []string
@@ -55,7 +58,7 @@ func FindBase(name string) (Base, error) {
 
 // Scenario is the base as a scenario, for the version of the protocol; empty for the newest.
 func (b *Base) Scenario(protocol string) *scenario.Scenario {
-	if b.script != nil {
+	if b.Scripted() {
 		s := b.script.Scenario(protocol)
 		s.Name = "sweep-" + b.Name
 		return s

@@ -6,9 +6,14 @@ import (
 	"github.com/shardproof/shardproof/harness/generate"
 )
 
-// TestSweeps tries one in a hundred of the faults of every base; the command line tries them all.
+// TestSweeps tries one in a hundred of the faults of every base, and one in a thousand of those of
+// the scripts of activities; the command line tries them all.
 func TestSweeps(t *testing.T) {
 	for _, base := range generate.Bases() {
-		t.Run(base.Name, func(t *testing.T) { Sweep(t, SweepSuite{Base: base, Every: 100}) })
+		every := 100
+		if base.Scripted() {
+			every = 1000
+		}
+		t.Run(base.Name, func(t *testing.T) { Sweep(t, SweepSuite{Base: base, Every: every}) })
 	}
 }
