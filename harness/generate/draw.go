@@ -91,15 +91,21 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 {
 		addQuestions(d, s, size)
 	}
+	meetMoves(s, d, size)
+	combineFaults(d, s, p)
+	vary(d, s, size)
+	return s
+}
+
+// meetMoves has operations, streams and scans happen while ranges move, and ranges move while
+// collections are renamed.
+func meetMoves(s *scenario.Scenario, d keyed.Source, size size) {
 	gather(d.Fork(0x8f), s)
 	openWhileMoving(d.Fork(0x90), s)
 	takeTime(d.Fork(0xc5), s, size)
 	readBelow(d.Fork(0xd8), s, size)
 	askTwice(s, d, size)
 	meetRenames(s, d)
-	combineFaults(d, s, p)
-	vary(d, s, size)
-	return s
 }
 
 // disturb draws what operators and faults do while clients work and data moves.

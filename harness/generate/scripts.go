@@ -32,12 +32,7 @@ func drawScripts(d keyed.Source, seed uint64, p Profile) *scenario.Scenario {
 	setSome(d.Fork(0xeb), s)
 	disturbScripts(d.Fork(0xec), s)
 	z := size{topology: s.Topology, moves: len(s.Migrations), span: activity.Span}
-	gather(d.Fork(0x8f), s)
-	openWhileMoving(d.Fork(0x90), s)
-	takeTime(d.Fork(0xc5), s, z)
-	readBelow(d.Fork(0xd8), s, z)
-	askTwice(s, d, z)
-	meetRenames(s, d)
+	meetMoves(s, d, z)
 	leaveEarly(s, d, z)
 	addQuestions(d, s, z)
 	cleanUpBesideMoves(d.Fork(0x7b), s)
