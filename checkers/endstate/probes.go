@@ -55,7 +55,7 @@ func (p *Trials) Check() verdict.Verdict {
 				Because: []string{"it had been acknowledged, and the session has gone no further"}})
 		case made.Refused != "":
 			v.Add(verdict.Violation{Signature: probeFailed, NS: made.NS, Key: made.Key,
-				Ranges: made.Ranges, Broke:   "it was not possible to " + made.What,
+				Ranges: made.Ranges, Broke: "it was not possible to " + made.What,
 				Because: []string{"the answer was " + made.Refused, rest}})
 		}
 	}
