@@ -18,7 +18,7 @@ import (
 func (o *Oracle) TakesOver(node, shard string, known uint64, counted bool) {
 	delete(o.unsureOf, node)
 	if counted {
-		o.unsureOf[node] = tookOver{o.step, o.causes.now}
+		o.unsureOf[node] = tookOver{o.elected[node], o.causes.now}
 		return
 	}
 	var missed []string

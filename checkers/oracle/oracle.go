@@ -100,8 +100,8 @@ type Oracle struct {
 	early []copiedEarly
 	// strays are by shard, namespace and document.
 	strays map[string]stray
-	// elections is the step of the newest election of each replica set.
-	elections map[string]uint64
+	// elections is the step of the newest election of each replica set, elected of each node.
+	elections, elected map[string]uint64
 	// killed is the step of the newest fault that may have ended a task, or had a step of one fail.
 	killed uint64
 	// drops is the step of the newest drop of each namespace, assured that of the newest write which
@@ -199,6 +199,7 @@ func New(key func(string) string) *Oracle {
 		dropped:    map[string]uint64{},
 		strays:     map[string]stray{},
 		assured:    map[string]uint64{},
+		elected:    map[string]uint64{},
 		unsureOf:   map[string]tookOver{},
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},

@@ -158,7 +158,7 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.noteBesideCopy(e)
 		o.followStrays(e)
 	case trace.Elected:
-		o.elections[e.Shard] = e.Step
+		o.elections[e.Shard], o.elected[e.Node] = e.Step, e.Step
 		o.noteLost(e)
 	case trace.MigrationEnded:
 		m := o.move(e.Migration())

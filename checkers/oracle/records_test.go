@@ -91,7 +91,8 @@ func TestServedByTable(t *testing.T) {
 		want    verdict.Signature
 	}{
 		"it wrote there": {true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.1") }, 100, ""},
-		"it did not":     {true, func(*Oracle) {}, 100, servedUnsure},
+		"before it served": {true, func(o *Oracle) { o.step = 5; o.ConfigWrote("a.1") }, 100, ""},
+		"it did not":       {true, func(*Oracle) {}, 100, servedUnsure},
 		"another member did": {
 			true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.0") }, 100, servedUnsure,
 		},
@@ -103,6 +104,7 @@ func TestServedByTable(t *testing.T) {
 			o := New(nil)
 			o.step = 3
 			o.ConfigWrote("a.1") // in an earlier term
+			o.elected["a.1"] = 4
 			o.step, o.causes.now = 7, 50
 			o.TakesOver("a.1", "a", 7, c.counted)
 			c.before(o)

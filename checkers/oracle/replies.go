@@ -248,10 +248,11 @@ func (o *Oracle) ServedEarly(node, request, ns string, term uint64) {
 	}, o.step)
 }
 
-// tookOver is when a primary of 4.2 that found commits in progress began to serve.
+// tookOver is when a primary of 4.2 that found commits in progress was elected, and when it began to
+// serve: it asks the config server in between already.
 type tookOver struct {
-	step uint64
-	at   int64
+	elected uint64
+	serves  int64
 }
 
 // ServedOwner is called when a primary has served a user of a sharded collection whose request has
@@ -259,11 +260,11 @@ type tookOver struct {
 // the catalog from a member which lacks a commit of its shard (protocol 9.2).
 func (o *Oracle) ServedOwner(node, request, ns string, arrived int64) {
 	since, unsure := o.unsureOf[node]
-	if !unsure || arrived < since.at { // it may have answered as a secondary does
+	if !unsure || arrived < since.serves { // it may have answered as a secondary does
 		return
 	}
 	delete(o.unsureOf, node)
-	if o.assured[node] >= since.step {
+	if o.assured[node] >= since.elected {
 		return
 	}
 	o.report(lastingRule, verdict.Violation{
@@ -272,7 +273,7 @@ func (o *Oracle) ServedOwner(node, request, ns string, arrived int64) {
 		Because: []string{"it found a commit in progress on record when it took over, and the " +
 			"config server has acknowledged no write of it since: the table by which it serves " +
 			"may be from before the commit"},
-	}, since.step)
+	}, since.elected)
 }
 
 // AskedUnkept reports a request that goes by what its sender wrote and no majority of its set has:
