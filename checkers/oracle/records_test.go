@@ -90,7 +90,7 @@ func TestServedByTable(t *testing.T) {
 		arrived int64
 		want    verdict.Signature
 	}{
-		"it wrote there": {true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.1") }, 100, ""},
+		"it wrote there":   {true, func(o *Oracle) { o.step = 8; o.ConfigWrote("a.1") }, 100, ""},
 		"before it served": {true, func(o *Oracle) { o.step = 5; o.ConfigWrote("a.1") }, 100, ""},
 		"it did not":       {true, func(*Oracle) {}, 100, servedUnsure},
 		"another member did": {
