@@ -248,8 +248,8 @@ func (o *Oracle) ServedEarly(node, request, ns string, term uint64) {
 	}, o.step)
 }
 
-// tookOver is when a primary of 4.2 that found commits in progress was elected, and when it began to
-// serve: it asks the config server in between already.
+// tookOver is when a primary of 4.2 that found commits in progress was elected, and when it began
+// to serve: it asks the config server in between already.
 type tookOver struct {
 	elected uint64
 	serves  int64
