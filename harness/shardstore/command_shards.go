@@ -183,10 +183,13 @@ func (o operatorConnection) emptyOut(t env.Task, set string) {
 			continue
 		}
 		err := o.cleanUp(t, o.sets[set], c.NS, o.settings.MoveWait)
-		if !errcode.Is(err, errcode.StaleEpoch) || !o.settling {
-			continue
-		}
-		if a := o.auditOf(t, c.NS, c.Keys); a.anotherOnAll(set) {
+		switch cluster := o.oracle.Cluster(); {
+		case !o.settling:
+		case errcode.Is(err, errcode.StaleEpoch):
+			if a := o.auditOf(t, c.NS, c.Keys); a.anotherOnAll(set) {
+				o.dropOn(t, set, c.NS)
+			}
+		case errcode.Is(err, errcode.NamespaceNotFound) && cluster != nil && !cluster.Has(set):
 			o.dropOn(t, set, c.NS)
 		}
 	}
