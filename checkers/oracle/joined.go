@@ -67,9 +67,13 @@ func (r *joined) judge(e *trace.Event) {
 	case trace.MigrationRequested:
 		r.begins(e, Donates, false)
 	case trace.RecipientAdvanced:
-		r.begins(e, Receives, e.RecipientState() == trace.RecipientReady)
-		if e.RecipientState() == trace.RecipientClone {
-			r.copies[partName(e.Node, Receives, e.Migration())] = true
+		state, part := e.RecipientState(), partName(e.Node, Receives, e.Migration())
+		r.begins(e, Receives, state == trace.RecipientReady)
+		switch state {
+		case trace.RecipientReady: // also of one that has failed, and is told to start by a late copy
+			delete(r.copies, part)
+		case trace.RecipientClone:
+			r.copies[part] = true
 		}
 	case trace.DonorAdvanced:
 		if e.DonorState() == trace.DonorCloning {

@@ -135,6 +135,11 @@ func TestGone(t *testing.T) {
 		"it is recovered": {
 			cloning, "b.0", Part{Recovers, "m2"}, written("test.docs", "drop"), goneEarly,
 		},
+		"it was received, and a late copy has it begin again": {
+			append(cloning[:3:3], recipient(70, trace.RecipientClone), recipient(80, trace.RecipientFail),
+				recipient(90, trace.RecipientReady)), "a.0",
+			Part{Receives, "m2"}, written("test.docs", "drop"), "",
+		},
 		"it is received": {
 			append(cloning[:3:3], recipient(70, trace.RecipientClone)), "a.0",
 			Part{Receives, "m2"}, written("test.docs", "drop"), goneEarly,

@@ -189,8 +189,11 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 }
 
 // deletionsOf are the deletions that a shard has on record, of the collection that has the name
-// now.
+// now; none when it has been dropped or renamed, and no other has the name.
 func (o *Oracle) deletionsOf(shard, ns string) (of []deletion) {
+	if o.drops[ns] > o.lives[ns] {
+		return nil
+	}
 	for _, d := range o.order.tasks[shard] {
 		if d.ns == ns && d.life == o.lives[ns] {
 			of = append(of, d)

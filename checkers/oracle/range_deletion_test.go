@@ -99,6 +99,9 @@ func TestCleanUp(t *testing.T) {
 		"the collection was dropped": {
 			before: ready, between: "table 1 3 drop\nmajority config.0 1 3\n",
 		},
+		"the collection had been dropped": {
+			before: ready + "table 1 3 drop\nmajority config.0 1 3\nelected b.1 2 4 1:4\n",
+		},
 		"nobody counts on its record": {before: moved + "task a.0 m1 - m ready -1\n"},
 		"another collection":          {before: given + "plain task a.0 m1 - m ready 1\n"},
 	} {

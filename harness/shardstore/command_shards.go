@@ -178,8 +178,9 @@ func (o operatorConnection) addShard(t env.Task, c *scenario.Command) {
 // emptyOut deletes what a replica set of 4.2 that is no shard any more still has: deletions do not
 // survive their primary there. What is left of a collection whose end it did not hear of, it drops.
 func (o operatorConnection) emptyOut(t env.Task, set string) {
-	for _, c := range o.scenario.Collections {
-		if c.Unsharded {
+	for i := range o.scenario.Collections {
+		c := &o.scenario.Collections[i]
+		if o.unsharded(c) {
 			continue
 		}
 		err := o.cleanUp(t, o.sets[set], c.NS, o.settings.MoveWait)
