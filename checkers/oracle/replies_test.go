@@ -66,7 +66,7 @@ func TestSeenFromOutside(t *testing.T) {
 			func(o *Oracle) {
 				o.SkipsChanges("router.0", "shard-a", "test.docs", "it begins after 5")
 			},
-			preferenceRule, skipsChanges,
+			streamReadsRule, skipsChanges,
 		},
 		"an answer of another time": {
 			func(o *Oracle) { o.AnsweredRead("a.0", "test.docs", []string{"it is of 0.7"}) },

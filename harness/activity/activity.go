@@ -3,7 +3,7 @@
 // on. Each is a group of failpoint sites and a script that passes through them.
 //
 // Promise: every site of the store belongs to exactly one activity. A script is a small scenario
-// that runs by itself, and any two of them can be laid over each other: they share one cluster, one
+// that runs by itself, and several can be laid over each other: they share one cluster, one
 // collection and its first ranges.
 //
 // Refusal: nothing is held or broken here; what two activities do to each other is for those who
@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Activity is one thing that a store does.
@@ -72,6 +73,16 @@ func Of(site string) (of *Activity) {
 		}
 	}
 	return of
+}
+
+// Sites are the names of the activity's sites.
+func (a *Activity) Sites() (names []string) {
+	for _, in := range failpoint.All() {
+		if Of(in.Name) == a {
+			names = append(names, in.Name)
+		}
+	}
+	return names
 }
 
 // Scenario is the script by itself, in the version of the protocol; empty for the newest. In 4.2,

@@ -93,7 +93,7 @@ func TestOverlay(t *testing.T) {
 	for _, a := range All() {
 		for _, b := range All() {
 			first, second := a.Scenario(""), b.Scenario("")
-			s := Overlay(a, b, at, "")
+			s := Overlay("", a, Start{b, at})
 			back, err := scenario.Parse("overlay", s.String())
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", s.Name, err, s)
@@ -109,7 +109,7 @@ func TestOverlay(t *testing.T) {
 			}
 			values := make(map[string]bool)
 			for i, o := range s.Ops {
-				if values[o.Value] || i >= len(first.Ops) && o.Client < clientsEach {
+				if values[o.Value] || i >= len(first.Ops) && o.Client < Clients {
 					t.Errorf("%s: %s has a value or a client of another one", s.Name, o)
 				}
 				values[o.Value] = o.Value != ""

@@ -34,5 +34,5 @@ collection ` + unsharded + ` unsharded keys=4 preload=3
 `
 )
 
-// clientsEach is how many clients a script may have, from client 0 on.
-const clientsEach = 3
+// Clients is how many clients a script may have, from client 0 on.
+const Clients = 3

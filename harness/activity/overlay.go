@@ -8,16 +8,25 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// Overlay is the script of one activity and that of another, which begins at a time.
-func Overlay(first, second *Activity, at time.Duration, protocol string) *scenario.Scenario {
+// Start is an activity whose script begins at a time.
+type Start struct {
+	*Activity
+	At time.Duration
+}
+
+// Overlay is the script of one activity, and over it those of others.
+func Overlay(protocol string, first *Activity, others ...Start) *scenario.Scenario {
 	s := first.Scenario(protocol)
-	overlay(s, second, at, 1)
+	for n, next := range others {
+		overlay(s, next, n+1)
+	}
+	s.Topology.Clients = max(s.Topology.Clients, (1+len(others))*Clients)
 	return s
 }
 
-// overlay has a script of an activity begin in a scenario that has n of them.
-func overlay(s *scenario.Scenario, next *Activity, at time.Duration, n int) {
-	late, frame := next.Scenario(s.Protocol), (&Activity{}).Scenario(s.Protocol)
+// overlay has a script begin in a scenario that has n of them.
+func overlay(s *scenario.Scenario, next Start, n int) {
+	late, frame, at := next.Scenario(s.Protocol), (&Activity{}).Scenario(s.Protocol), next.At
 	s.Name += "-and-" + next.Name
 	for i, v := range late.Settings {
 		if i >= len(frame.Settings) || v != frame.Settings[i] {
@@ -54,7 +63,7 @@ func addOps(s, late *scenario.Scenario, at time.Duration, n int) {
 		return value + strings.Repeat("b", n)
 	}
 	for _, o := range late.Ops {
-		o.ID, o.At, o.Client = o.ID+behind, o.At+at, o.Client+n*clientsEach
+		o.ID, o.At, o.Client = o.ID+behind, o.At+at, o.Client+n*Clients
 		o.Value, o.Expect = mine(o.Value), mine(o.Expect)
 		s.Ops = append(s.Ops, o)
 	}

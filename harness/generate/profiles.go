@@ -141,7 +141,7 @@ func MixedOf(seed uint64, protocol string) *scenario.Scenario {
 
 // MixedBrief is MixedOf with a third of the operations and of the time for them, and half of the
 // migrations and faults: most of what goes wrong in a long scenario goes wrong in a short one as
-// well, and costs half as much there.
+// well, and costs half as much there. Scenarios of scripts are short as they are.
 func MixedBrief(seed uint64, protocol string) *scenario.Scenario {
 	p := mixedProfile(seed)
 	p.Protocol = protocol

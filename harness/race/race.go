@@ -122,7 +122,7 @@ func (c *Case) together() *scenario.Scenario {
 	if c.Behind {
 		begins = c.Held.At + soon
 	}
-	return activity.Overlay(c.First, c.Second, begins, c.Protocol)
+	return activity.Overlay(c.Protocol, c.First, activity.Start{Activity: c.Second, At: begins})
 }
 
 func (c *Case) hold(id int) scenario.Fault {

@@ -50,7 +50,7 @@ func (c *cursorRegistry[T]) take(id string) (T, error) {
 }
 
 // expire closes the cursors that nobody came back for. What is in the queue of those that somebody
-// did come back for goes, too: one is kept anew with every request.
+// did come back for goes, too: each request adds an entry.
 func (c *cursorRegistry[T]) expire(t env.Task) {
 	for now := c.node.Mono(); len(c.queue) > 0; c.queue = c.queue[1:] {
 		first := c.queue[0]

@@ -184,7 +184,7 @@ func (r *Registry) Kill(t env.Task, id int64) bool {
 }
 
 // expire closes the cursors that were idle too long. What is in the queue of those that were not
-// goes, too: one is registered anew with every request.
+// goes, too: each request adds an entry.
 func (r *Registry) expire(t env.Task) {
 	for now := r.node.Mono(); len(r.queue) > 0; r.queue = r.queue[1:] {
 		first := r.queue[0]
