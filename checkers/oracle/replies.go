@@ -133,8 +133,8 @@ func (o *Oracle) NotPreferred(router, member, ns, why string) {
 	}, o.step)
 }
 
-// streamReadsRule is stream-reads: what lies in a gap is delivered only to readers that began before,
-// so that few runs show one.
+// streamReadsRule is stream-reads: what lies in a gap is delivered only to readers that began
+// before, so that few runs show one.
 var streamReadsRule = verdict.Checker{
 	Name: "stream-reads",
 	Promise: "A router reads what a shard tells change streams without a gap: from where a stream " +
