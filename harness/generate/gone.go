@@ -21,11 +21,12 @@ const (
 
 // switchOffRemoved has a shard removed that answers nobody any more as soon as it has agreed to
 // leave, as one does that is switched off: what others have read there, or still have to tell it,
-// must not keep them waiting. The balancer has nothing else to do, so that it is soon done.
+// must not keep them waiting. The balancer has nothing else to do, so that it is soon done. Shards
+// of collections with chunks that cannot be moved or split are left in.
 func switchOffRemoved(own keyed.Source, s *scenario.Scenario) {
-	idsRepeat := func(c scenario.Collection) bool { return c.IDs > 0 }
+	stuck := func(c scenario.Collection) bool { return c.IDs > 0 || c.Share > 1 }
 	if s.Balancer || s.Topology.Shards < 3 || namesShards(s) || lastSharded(s) == nil ||
-		slices.ContainsFunc(s.Collections, idsRepeat) || !own.Chance("gone", goneShare) {
+		slices.ContainsFunc(s.Collections, stuck) || !own.Chance("gone", goneShare) {
 		return
 	}
 	shard := own.IntN("shard", s.Topology.Shards)

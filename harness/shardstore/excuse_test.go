@@ -119,6 +119,18 @@ func TestExecutedTwiceExplains(t *testing.T) {
 	}
 }
 
+// What a stream shows that does not know of a shard: that changes are missing, and nothing else.
+func TestLacksChange(t *testing.T) {
+	for of, want := range map[checkers.Signature]bool{
+		"change-missing": true, "change-inconsistent": true, "change-duplicated": false,
+		"change-out-of-order": false, checkers.NotLinearizable: false,
+	} {
+		if got := lacksChange(&checkers.Violation{Signature: of}); got != want {
+			t.Errorf("%s: %v", of, got)
+		}
+	}
+}
+
 // An undelivered write explains a change on its key that follows the copy, and nothing else.
 func TestUndeliveredExplains(t *testing.T) {
 	x := excuser{
