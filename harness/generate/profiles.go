@@ -102,8 +102,8 @@ func Profiles() []Profile {
 		},
 		{
 			Name: "activities",
-			About: "scripts of a few activities, such as DDL, recoveries or the removal of a shard, " +
-				"begun at any time, with faults at their sites",
+			About: "the scripts of two to four activities (shardproof list activities), started at " +
+				"random times, with faults at their failpoints",
 			Weight:   50,
 			scripted: true,
 		},
