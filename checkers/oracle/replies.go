@@ -133,6 +133,33 @@ func (o *Oracle) NotPreferred(router, member, ns, why string) {
 	}, o.step)
 }
 
+// placementRule is secondary-placement: a placement from before a migration shows documents that
+// have moved away, and only where its router knows no better.
+var placementRule = verdict.Checker{
+	Name: "secondary-placement",
+	Promise: "A secondary does not answer a query by a placement that it knew before an entry of " +
+		"its log by which it has to forget it: the signal of a change, or the first entry of " +
+		"another primary.",
+	Signatures: verdict.Meanings{
+		readOutdated: "a secondary answered by a placement that it should have forgotten",
+	},
+}
+
+var _ = declare(124, placementRule, func(*Oracle) hooks { return hooks{} })
+
+const readOutdated verdict.Signature = "read-by-outdated-placement"
+
+// ReadOutdated reports a secondary that answers a query by a placement that it should have
+// forgotten, and why it should (protocol 4 step 8).
+func (o *Oracle) ReadOutdated(node, ns, why string) {
+	o.report(placementRule, verdict.Violation{
+		Signature: readOutdated, NS: ns,
+		Broke: fmt.Sprintf("%s answers a query of %s by a placement that it should have forgotten",
+			node, ns),
+		Because: []string{why},
+	}, o.step)
+}
+
 // streamReadsRule is stream-reads: what lies in a gap is delivered only to readers that began
 // before, so that few runs show one.
 var streamReadsRule = verdict.Checker{

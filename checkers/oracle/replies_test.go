@@ -68,6 +68,10 @@ func TestSeenFromOutside(t *testing.T) {
 			},
 			streamReadsRule, skipsChanges,
 		},
+		"a placement from before a signal": {
+			func(o *Oracle) { o.ReadOutdated("a.1", "test.docs", "entry 5 signals a change") },
+			placementRule, readOutdated,
+		},
 		"an answer of another time": {
 			func(o *Oracle) { o.AnsweredRead("a.0", "test.docs", []string{"it is of 0.7"}) },
 			repliesRule, wrongReply,

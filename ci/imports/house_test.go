@@ -72,7 +72,7 @@ var floors = [][]string{
 		"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity",
 		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/leading",
 		"shardstore/merges", "shardstore/doubts", "shardstore/sums", "shardstore/tails",
-		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
+		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs", "shardstore/placements",
 		"shardstore/scans", "shardstore/mistakes",
 		"attack", "live/proxy",
 	},

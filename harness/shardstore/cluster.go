@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/harness/shardstore/leading"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/merges"
+	"github.com/shardproof/shardproof/harness/shardstore/placements"
 	"github.com/shardproof/shardproof/harness/shardstore/preference"
 	"github.com/shardproof/shardproof/harness/shardstore/scans"
 	"github.com/shardproof/shardproof/harness/shardstore/sums"
@@ -71,10 +72,12 @@ type cluster struct {
 	doubts    doubts.Routers
 	sums      sums.Routers
 	tails     tails.Routers
-	timed     *timed.Cluster
-	signals   *signals.Judge
-	warnings  *warnings.Judge
-	admission *admission.Judge
+	// placements are those that secondaries know.
+	placements placements.Secondaries
+	timed      *timed.Cluster
+	signals    *signals.Judge
+	warnings   *warnings.Judge
+	admission  *admission.Judge
 	// scans are the queries that shards have begun to answer.
 	scans     *scans.Scans
 	omissions *omissions.Judge
@@ -300,6 +303,7 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.admission.Observe(e)
 	c.balancing.follow(e)
 	c.tookOver(e)
+	c.learnsPlacement(e)
 	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
 		c.scans.Undone(env.NodeID(e.Node), c.world.Now())
 	}

@@ -39,6 +39,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 	}
 	c.routed(x, asked.Body)
 	c.knowsTime(x.From, asked)
+	c.asksPlacement(x, asked.Body)
 	if !primariesAsk(asked.Body) {
 		return
 	}
@@ -144,7 +145,7 @@ func (c *cluster) Arrived(x *env.Exchange) {
 	}
 	m, lasting := c.Member(x.To), lasts(asked.Body)
 	if m != nil {
-		x.Mark.Applied = scans.OldestFor(m, asked.Body)
+		x.Mark.Applied, x.Mark.Newest = scans.OldestFor(m, asked.Body), m.Applied().Index
 	}
 	c.leading.Arrived(x, asked.Body, c.world.Now())
 	if m != nil && (lasting || leading.ByUsers(asked.Body)) && m.Leading() &&

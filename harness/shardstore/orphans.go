@@ -117,3 +117,39 @@ func (c *cluster) countsOnRecord(node env.NodeID) {
 		}
 	}
 }
+
+// asksPlacement notes that a secondary asks its primary for a placement.
+func (c *cluster) asksPlacement(x *env.Exchange, asked env.Message) {
+	req, asks := asked.(*command.FlushRoutingTableCacheUpdates)
+	if m := c.Member(x.From); asks && m != nil {
+		c.placements.Asked(x.From, req.NS, m)
+	}
+}
+
+// learnsPlacement follows what members know of placements.
+func (c *cluster) learnsPlacement(e *trace.Event) {
+	node := env.NodeID(e.Node)
+	switch e.Kind {
+	case trace.MetadataInstalled:
+		if m := c.Member(node); m != nil {
+			c.placements.Installed(node, e.NS, m)
+		}
+	case trace.MetadataCleared:
+		c.placements.Cleared(node, e.NS)
+	case trace.RolledBack, trace.NodeDown:
+		c.placements.Undone(node)
+	}
+}
+
+// placedAnswer has the oracle judge the placement by which a secondary has let a query in.
+func (c *cluster) placedAnswer(x *env.Exchange, asked env.Message) {
+	req, opens := asked.(*command.Find)
+	m := c.Member(x.To)
+	if !opens || m == nil || m.Leading() || !req.Place.Versioned || req.Place.Database ||
+		req.Concern == command.Available {
+		return
+	}
+	if why := c.placements.Outdated(x.To, req.NS, x.Mark.Newest, m); why != "" {
+		c.oracle.ReadOutdated(string(x.To), req.NS, why)
+	}
+}

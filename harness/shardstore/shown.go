@@ -75,6 +75,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 		return
 	}
 	c.snapshotAnswer(x, asked.Body, batch)
+	c.placedAnswer(x, asked.Body)
 	q, unknown := c.admitted(x.To, asked.Body, batch)
 	c.wholeAnswer(x, asked.Body, batch, &q)
 	c.nextBatch(x, asked.Body)

@@ -205,6 +205,10 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 		if err == nil {
 			c.oracle.ConfigWrote(string(x.From))
 		}
+	case *command.FlushRoutingTableCacheUpdates:
+		if err == nil {
+			c.placements.Answered(x.From, asked.NS)
+		}
 	case *command.JoinMigrations:
 		if err == nil || errcode.Is(err, errcode.NamespaceNotFound) {
 			c.oracle.JoinAnswered(string(x.From), setOf(x.To), asked.NS, int64(x.Began))

@@ -23,7 +23,8 @@ type Exchange struct {
 	Wrote uint64
 }
 
-// Mark is what judges of an answer note of its server when the request arrives: the newest entry
-// that it has in its log, and the term in which it was deposed without knowing, 0 when it was not;
-// and the number by which they know the request again, 0 when they need not.
-type Mark struct{ Applied, Deposed, Number uint64 }
+// Mark is what judges of an answer note of its server when the request arrives: the oldest state
+// that it may read of its log, and the newest entry there; the term in which it was deposed without
+// knowing, 0 when it was not; and the number by which they know the request again, 0 when they need
+// not.
+type Mark struct{ Applied, Newest, Deposed, Number uint64 }
