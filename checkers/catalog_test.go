@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/records"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/tenures"
 	"github.com/shardproof/shardproof/checkers/waits"
@@ -21,6 +22,7 @@ func TestCatalog(t *testing.T) {
 	for _, c := range slices.Concat(
 		Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(), tenures.Catalog(),
 		signals.Catalog(), warnings.Catalog(), admission.Catalog(), waits.Catalog(), omissions.Catalog(),
+		records.Catalog(),
 	) {
 		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
 			t.Errorf("%+v", c)

@@ -73,7 +73,7 @@ var floors = [][]string{
 		"shardstore/replies", "shardstore/held", "shardstore/disks", "shardstore/leading",
 		"shardstore/merges", "shardstore/doubts", "shardstore/sums", "shardstore/tails",
 		"shardstore/reach", "shardstore/timed", "shardstore/preference", "shardstore/logs",
-		"shardstore/placements", "shardstore/scans", "shardstore/mistakes",
+		"shardstore/placements", "shardstore/committed", "shardstore/scans", "shardstore/mistakes",
 		"attack", "live/proxy",
 	},
 	{"runner", "failuredb", "shardstore", "example/kvtarget", "live", "generate/aimed"},

@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/warnings"
+	"github.com/shardproof/shardproof/harness/shardstore/committed"
 	"github.com/shardproof/shardproof/harness/shardstore/disks"
 	"github.com/shardproof/shardproof/harness/shardstore/doubts"
 	"github.com/shardproof/shardproof/harness/shardstore/leading"
@@ -78,6 +79,7 @@ type cluster struct {
 	signals    *signals.Judge
 	warnings   *warnings.Judge
 	admission  *admission.Judge
+	committed  *committed.Reader
 	// scans are the queries that shards have begun to answer.
 	scans     *scans.Scans
 	omissions *omissions.Judge
@@ -127,6 +129,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		merges:       merges.New(),
 		scans:        scans.New(),
 		omissions:    omissions.New(),
+		committed:    committed.New(),
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
@@ -304,6 +307,7 @@ func (c *cluster) Observe(e *trace.Event) {
 	c.balancing.follow(e)
 	c.tookOver(e)
 	c.learnsPlacement(e)
+	c.commits(e)
 	if e.Kind == trace.RolledBack || e.Kind == trace.NodeDown {
 		c.scans.Undone(env.NodeID(e.Node), c.world.Now())
 	}
@@ -316,7 +320,7 @@ func (c *cluster) Observe(e *trace.Event) {
 // and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
 	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
-		c.warnings.Verdict(), c.admission.Verdict())
+		c.warnings.Verdict(), c.admission.Verdict(), c.committed.Records.Verdict())
 	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts())
 }
 

@@ -318,3 +318,10 @@ func timeIn(doc bson.Raw, field string) uint64 {
 	at, _ := doc.Lookup(field).AsInt64OK()
 	return uint64(at)
 }
+
+// commits has records judged as a majority has them.
+func (c *cluster) commits(e *trace.Event) {
+	if m := c.Member(env.NodeID(e.Node)); e.Kind == trace.Majority && m != nil {
+		c.committed.Committed(m.Name(), m.Committed().Index, m)
+	}
+}

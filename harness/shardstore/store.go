@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/omissions"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/records"
 	"github.com/shardproof/shardproof/checkers/signals"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/checkers/warnings"
@@ -55,6 +56,7 @@ var description = &target.Description{
 	Promises: slices.Concat(
 		checkers.Catalog(), endstate.Catalog(), oracle.Catalog(), automerge.Catalog(),
 		signals.Catalog(), warnings.Catalog(), admission.Catalog(), omissions.Catalog(), timed.Catalog(),
+		records.Catalog(),
 	),
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
