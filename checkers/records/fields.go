@@ -72,7 +72,8 @@ var kept = map[string][]field{
 	"admin.system.version":     fields(stays("shardName"), rises("minOpTime", "at")),
 	"config.ddlRequests":       rises("txn"),
 	"config.system.sharding_ddl_coordinators": stays("kind", "mustExist", "number", "session",
-		"txn", "to", "dropTarget", "home", "alone", "founded", "numInitialChunks", "field", "index", "spec"),
+		"txn", "to", "dropTarget", "home", "alone", "founded", "numInitialChunks", "field", "index",
+		"spec"),
 	"config.migrations": stays("ns", "min", "max", "fromShard", "toShard", "chunkVersion",
 		"waitForDelete", "forceJumbo", "name", "balancer", "maxChunkSizeBytes"),
 }
