@@ -64,19 +64,22 @@ var kept = map[string][]field{
 		"lastMod"),
 	"config.collection_critical_sections": fields(
 		stays("reason", "actor"), rises("blockReads", "creates")),
-	"config.ddlParticipations": rises("released", "keyedAt"),
+	"config.ddlParticipations": rises("released"),
 	"config.cache.collections": rises("enterCriticalSectionCounter"),
 	"config.cache.databases":   rises("enterCriticalSectionCounter"),
 	"config.vectorClock":       rises("configTime"),
 	"config.transactions":      rises("txn"),
 	"admin.system.version":     fields(stays("shardName"), rises("minOpTime", "at")),
 	"config.ddlRequests":       rises("txn"),
-	"config.system.sharding_ddl_coordinators": stays("kind", "mustExist", "number", "session",
+	operations: stays("kind", "mustExist", "number", "session",
 		"txn", "to", "dropTarget", "home", "alone", "founded", "numInitialChunks", "field", "index",
 		"spec"),
 	"config.migrations": stays("ns", "min", "max", "fromShard", "toShard", "chunkVersion",
 		"waitForDelete", "forceJumbo", "name", "balancer", "maxChunkSizeBytes"),
 }
+
+// operations are the config server's records of operations on whole collections.
+const operations = "config.system.sharding_ddl_coordinators"
 
 // Fields are those that are judged of the records in a namespace; none where nothing is.
 func Fields(ns string) []string { return fieldNames[ns] }

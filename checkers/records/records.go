@@ -2,7 +2,9 @@
 // migrations, range deletions, operations on whole collections, sessions, and what they have heard.
 //
 // A record outlives the primary that has written it, and its successors go by it. Who writes back
-// what it read some time ago undoes what others have written meanwhile.
+// what it read some time ago undoes what others have written meanwhile. And what one record leaves
+// open, such as a critical section, is ended by those who go by another: if that is not there, a
+// failover in that moment leaves nobody who would end it.
 //
 // Promise: every change of a record that a majority has is judged, in the order of the log.
 //
@@ -27,10 +29,25 @@ var rule = verdict.Checker{
 	},
 }
 
-const restored verdict.Signature = "record-field-restored"
+// pairsRule is record-pairs (protocol 9, H-58).
+var pairsRule = verdict.Checker{
+	Name: "record-pairs",
+	Promise: "What a record leaves open, another record ends, which is written no later and removed " +
+		"no sooner: a critical section has the record of its migration, of its move of a database " +
+		"or of an operation that has not been released, and a range deletion that waits for the " +
+		"outcome of a migration has a record of that.",
+	Signatures: verdict.Meanings{
+		ownerless: "a record was left open without the record by which it would be ended",
+	},
+}
 
-// Catalog is the only checker of this package.
-func Catalog() []verdict.Checker { return []verdict.Checker{rule} }
+const (
+	restored  verdict.Signature = "record-field-restored"
+	ownerless verdict.Signature = "record-left-open"
+)
+
+// Catalog are the checkers of this package.
+func Catalog() []verdict.Checker { return []verdict.Checker{rule, pairsRule} }
 
 // Value is that of a field: as bytes, and as a number, with 1 for true; 0 is no number. The zero
 // Value is that of a field that is not there.
@@ -42,41 +59,56 @@ type Value struct {
 // Record is a record as a server has just written it, with its fields that are judged, in the order
 // of Fields.
 type Record struct {
-	Set, NS, ID string
-	Index       uint64
+	Name
+	Index uint64
 	// Renames says that the entry renames a collection, too.
 	Renames bool
 	Values  []Value
+	// Open is what the record leaves open.
+	Open Open
 }
 
-type name struct{ set, ns, id string }
+// Name is that of a record. An empty Set stands for any.
+type Name struct{ Set, NS, ID string }
 
 // Judge follows the records of all replica sets. Make it with New.
 type Judge struct {
-	records map[name]*Record
-	verdict verdict.Verdict
+	records map[Name]*Record
+	// open are the records that leave something open, and told those of them that are reported.
+	open, told     map[Name]bool
+	verdict, pairs verdict.Verdict
 }
 
 // New returns a judge who knows no records.
 func New() *Judge {
-	return &Judge{records: map[name]*Record{}, verdict: rule.Begin()}
+	return &Judge{
+		records: map[Name]*Record{}, open: map[Name]bool{}, told: map[Name]bool{},
+		verdict: rule.Begin(), pairs: pairsRule.Begin(),
+	}
 }
 
-// Verdict is the conclusion so far.
-func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
+// Verdicts are the conclusions so far.
+func (j *Judge) Verdicts() []verdict.Verdict { return []verdict.Verdict{j.verdict, j.pairs} }
 
 // Removed forgets a record: one that is made with its name later is another.
-func (j *Judge) Removed(set, ns, id string) { delete(j.records, name{set, ns, id}) }
+func (j *Judge) Removed(n Name) {
+	delete(j.records, n)
+	delete(j.open, n)
+	delete(j.told, n)
+}
 
 // Written judges a record against what it was before.
 func (j *Judge) Written(r *Record) {
-	of := name{r.Set, r.NS, r.ID}
-	if before := j.records[of]; before != nil {
+	if before := j.records[r.Name]; before != nil {
 		for i, f := range kept[r.NS] {
 			j.judge(r, f, before, i)
 		}
 	}
-	j.records[of] = r
+	j.records[r.Name] = r
+	delete(j.open, r.Name)
+	if r.Open.leaves() {
+		j.open[r.Name] = true
+	}
 }
 
 func (j *Judge) judge(r *Record, f field, before *Record, i int) {

@@ -10,7 +10,9 @@ import (
 // A record that goes back to what it was is found, and what moves on is not.
 func TestWritten(t *testing.T) {
 	text := func(s string) records.Value { return records.Value{Bytes: s} }
-	number := func(n int64) records.Value { return records.Value{Bytes: string(rune('a' + n)), Number: n} }
+	number := func(n int64) records.Value {
+		return records.Value{Bytes: string(rune('a' + n)), Number: n}
+	}
 	unset := records.Value{}
 	for name, c := range map[string]struct {
 		ns, field string
@@ -38,23 +40,86 @@ func TestWritten(t *testing.T) {
 			t.Fatalf("%s: %s has no field %s", name, c.ns, c.field)
 		}
 		write := func(j *records.Judge, index uint64, v records.Value) {
-			r := &records.Record{Set: "shard-a", NS: c.ns, ID: "x", Index: index, Renames: c.renames,
-				Values: make([]records.Value, len(records.Fields(c.ns)))}
+			r := &records.Record{Name: records.Name{Set: "shard-a", NS: c.ns, ID: "x"}, Index: index,
+				Renames: c.renames, Values: make([]records.Value, len(records.Fields(c.ns)))}
 			r.Values[at] = v
 			j.Written(r)
 		}
 		j := records.New()
 		write(j, 1, c.was)
 		write(j, 2, c.is)
-		if v := j.Verdict(); len(v.Violations) != c.want {
+		if v := j.Verdicts()[0]; len(v.Violations) != c.want {
 			t.Errorf("%s: %v", name, v.Violations)
 		}
 		j = records.New()
 		write(j, 1, c.was)
-		j.Removed("shard-a", c.ns, "x")
+		j.Removed(records.Name{Set: "shard-a", NS: c.ns, ID: "x"})
 		write(j, 2, c.is)
-		if v := j.Verdict(); len(v.Violations) != 0 {
+		if v := j.Verdicts()[0]; len(v.Violations) != 0 {
 			t.Errorf("%s, of another record: %v", name, v.Violations)
+		}
+	}
+}
+
+// What is open has a record by which it is ended, at the end of each entry.
+func TestEntered(t *testing.T) {
+	const (
+		sections   = "config.collection_critical_sections"
+		recipients = "config.migrationRecipients"
+		shares     = "config.ddlParticipations"
+		operations = "config.system.sharding_ddl_coordinators"
+	)
+	write := func(set, ns, id string, open records.Open, field string, n int64) func(*records.Judge) {
+		return func(j *records.Judge) {
+			r := &records.Record{Name: records.Name{Set: set, NS: ns, ID: id}, Open: open,
+				Values: make([]records.Value, len(records.Fields(ns)))}
+			if at := slices.Index(records.Fields(ns), field); at >= 0 {
+				r.Values[at].Number = n
+			}
+			j.Written(r)
+		}
+	}
+	remove := func(set, ns, id string) func(*records.Judge) {
+		return func(j *records.Judge) { j.Removed(records.Name{Set: set, NS: ns, ID: id}) }
+	}
+	entry := func(j *records.Judge) { j.Entered("shard-a", 1) }
+	ofMove := records.Open{Ends: []records.Name{{Set: "shard-a", NS: recipients, ID: "m"}}}
+	section := write("shard-a", sections, "test.docs", ofMove, "", 0)
+	record := write("shard-a", recipients, "m", records.Open{}, "", 0)
+	of5 := write("shard-a", sections, "test.docs", records.Open{
+		Operation: 5, Released: records.Name{Set: "shard-a", NS: shares, ID: "test.docs"},
+	}, "", 0)
+	operation := func(n int64) func(*records.Judge) {
+		return write("config", operations, "test.docs", records.Open{}, "number", n)
+	}
+	released := func(n int64) func(*records.Judge) {
+		return write("shard-a", shares, "test.docs", records.Open{}, "released", n)
+	}
+	for name, c := range map[string]struct {
+		steps []func(*records.Judge)
+		want  int
+	}{
+		"both in one entry":           {[]func(*records.Judge){section, record, entry}, 0},
+		"first the section":           {[]func(*records.Judge){section, entry, record, entry}, 1},
+		"reported once":               {[]func(*records.Judge){section, entry, entry}, 1},
+		"of another set":              {[]func(*records.Judge){write("shard-b", recipients, "m", records.Open{}, "", 0), section, entry}, 1},
+		"first the record is removed": {[]func(*records.Judge){record, section, entry, remove("shard-a", recipients, "m"), entry}, 1},
+		"first the section is removed": {[]func(*records.Judge){record, section, entry,
+			remove("shard-a", sections, "test.docs"), remove("shard-a", recipients, "m"), entry}, 0},
+		"an operation":             {[]func(*records.Judge){operation(5), of5, entry}, 0},
+		"another operation":        {[]func(*records.Judge){operation(4), of5, entry}, 1},
+		"an operation before":      {[]func(*records.Judge){operation(5), released(4), of5, entry}, 0},
+		"after it was released":    {[]func(*records.Judge){operation(5), released(5), of5, entry}, 1},
+		"released in one entry":    {[]func(*records.Judge){operation(5), of5, entry, released(5), remove("shard-a", sections, "test.docs"), entry}, 0},
+		"no operation on record":   {[]func(*records.Judge){of5, entry}, 1},
+		"the operation is removed": {[]func(*records.Judge){operation(5), of5, entry, remove("config", operations, "test.docs"), entry}, 1},
+	} {
+		j := records.New()
+		for _, step := range c.steps {
+			step(j)
+		}
+		if v := j.Verdicts()[1]; len(v.Violations) != c.want {
+			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
 		}
 	}
 }

@@ -320,8 +320,9 @@ func (c *cluster) Observe(e *trace.Event) {
 // and of what shards answer, and of who judges times.
 func (c *cluster) Verdicts() []checkers.Verdict {
 	all := append(c.oracle.Verdicts(), c.merges.Judge.Verdict(), c.signals.Verdict(),
-		c.warnings.Verdict(), c.admission.Verdict(), c.committed.Records.Verdict())
-	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts())
+		c.warnings.Verdict(), c.admission.Verdict())
+	return slices.Concat(all, c.omissions.Verdicts(), c.timed.Verdicts(),
+		c.committed.Records.Verdicts())
 }
 
 // logOf is the log of a node, nil while it is down.

@@ -6,10 +6,18 @@
 package committed
 
 import (
+	"strconv"
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/records"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/shard"
 )
 
 // Log is that of a member of a replica set.
@@ -44,17 +52,46 @@ func (r *Reader) entry(set string, index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		names := records.Fields(op.NS)
+		name := records.Name{Set: set, NS: op.NS, ID: op.ID}
 		switch {
 		case len(names) == 0:
 		case op.Kind == oplog.Delete:
-			r.Records.Removed(set, op.NS, op.ID)
+			r.Records.Removed(name)
 		case op.Kind == oplog.Insert || op.Kind == oplog.Update:
 			r.Records.Written(&records.Record{
-				Set: set, NS: op.NS, ID: op.ID, Index: index, Renames: renames,
-				Values: valuesOf(op.Doc, names),
+				Name: name, Index: index, Renames: renames, Values: valuesOf(op.Doc, names),
+				Open: leftOpen(name, op.Doc),
 			})
 		}
 	}
+	r.Records.Entered(set, index)
+}
+
+// leftOpen is what a record leaves open: a critical section, or a range deletion that waits for the
+// outcome of a migration. Of the latter the donor has a record, too.
+func leftOpen(n records.Name, doc bson.Raw) (o records.Open) {
+	switch n.NS {
+	case shard.SectionsNS:
+		holder, _ := doc.Lookup("reason").StringValueOK()
+		if rest, operation := strings.CutPrefix(holder, "operation "); operation {
+			_, number, _ := strings.Cut(rest, " ")
+			o.Operation, _ = strconv.ParseInt(number, 10, 64)
+			o.Released = records.Name{Set: n.Set, NS: shard.ParticipationsNS, ID: n.ID}
+			return o
+		}
+		id := string(key.String(holder))
+		o.Ends = []records.Name{
+			{Set: n.Set, NS: migration.RecipientsNS, ID: id},
+			{Set: n.Set, NS: moveprimary.Namespace, ID: id},
+		}
+	case rangedel.Namespace:
+		if pending, _ := doc.Lookup("pending").BooleanOK(); pending {
+			o.Ends = []records.Name{
+				{NS: migration.CoordinatorsNS, ID: n.ID}, {NS: migration.RecipientsNS, ID: n.ID},
+			}
+		}
+	}
+	return o
 }
 
 func valuesOf(doc bson.Raw, names []string) []records.Value {

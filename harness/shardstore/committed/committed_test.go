@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/harness/shardstore/committed"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
@@ -40,8 +41,40 @@ func TestCommitted(t *testing.T) {
 		for range 2 {
 			r.Committed("shard-a", uint64(i+1), l)
 		}
-		if v := r.Records.Verdict(); len(v.Violations) != want {
+		if v := r.Records.Verdicts()[0]; len(v.Violations) != want {
 			t.Fatalf("after entry %d: %v, want %d violations", i+1, v.Violations, want)
+		}
+	}
+}
+
+// A critical section says who ends it, and a range deletion whose outcome it waits for.
+func TestLeftOpen(t *testing.T) {
+	section := func(reason string) oplog.Op {
+		doc, err := bson.Marshal(bson.D{{Key: "reason", Value: reason}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oplog.Op{Kind: oplog.Insert, NS: "config.collection_critical_sections", ID: "x", Doc: doc}
+	}
+	record := oplog.Op{Kind: oplog.Insert, NS: "config.migrationRecipients",
+		ID: string(key.String("m")), Doc: bson.Raw{5, 0, 0, 0, 0}}
+	waits := task(oplog.Insert, bson.E{Key: "pending", Value: true})
+	waits.ID = string(key.String("m"))
+	for name, c := range map[string]struct {
+		ops  []oplog.Op
+		want int
+	}{
+		"a migration":            {[]oplog.Op{section("m"), record}, 0},
+		"no migration":           {[]oplog.Op{section("m")}, 1},
+		"an operation":           {[]oplog.Op{section("operation u 5")}, 1},
+		"a deletion":             {[]oplog.Op{waits, record}, 0},
+		"a deletion without":     {[]oplog.Op{waits}, 1},
+		"a deletion that is due": {[]oplog.Op{task(oplog.Insert, bson.E{Key: "nss", Value: "test.a"})}, 0},
+	} {
+		r := committed.New()
+		r.Committed("shard-a", 1, log{{Ops: c.ops}})
+		if v := r.Records.Verdicts()[1]; len(v.Violations) != c.want {
+			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
 		}
 	}
 }

@@ -1,0 +1,102 @@
+package records
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+)
+
+// Open is what a record leaves open, and until when. The zero value is of a record that leaves
+// nothing open.
+type Open struct {
+	// Ends are the records of which one has to be there as long as this is open.
+	Ends []Name
+	// Operation is the number of the operation on a whole collection that has to be released, and
+	// Released the record of the newest that was; zero for none.
+	Operation int64
+	Released  Name
+}
+
+func (o *Open) leaves() bool { return len(o.Ends) > 0 || o.Operation != 0 }
+
+// Entered judges what is open when all records of an entry of a set are written: a record and that
+// by which it is ended may be written in one entry.
+func (j *Judge) Entered(set string, index uint64) {
+	if len(j.open) == 0 {
+		return
+	}
+	for _, n := range slices.SortedFunc(maps.Keys(j.open), compare) {
+		if j.told[n] {
+			continue
+		}
+		j.pairs.Checked++
+		if lacks := j.lacks(&j.records[n].Open); lacks != "" {
+			j.told[n] = true
+			j.pairs.Add(verdict.Violation{
+				Signature: ownerless,
+				Broke: fmt.Sprintf("entry %d of %s leaves a record in %s of %s open", index, set, n.NS,
+					n.Set),
+				Because: []string{lacks},
+			})
+		}
+	}
+}
+
+func compare(a, b Name) int {
+	return strings.Compare(a.Set+" "+a.NS+" "+a.ID, b.Set+" "+b.NS+" "+b.ID)
+}
+
+// lacks says what is not there by which a record would be ended; empty when something is.
+func (j *Judge) lacks(o *Open) string {
+	if o.Operation != 0 {
+		return j.lacksOperation(o)
+	}
+	var names []string
+	for _, n := range o.Ends {
+		if j.has(n) {
+			return ""
+		}
+		names = append(names, n.NS)
+	}
+	return "there is no record of who ends it, in " + strings.Join(names, " or ")
+}
+
+// lacksOperation: the config server has a record of an operation until every shard has released it.
+func (j *Judge) lacksOperation(o *Open) string {
+	if released := j.released(o.Released); released >= o.Operation {
+		return fmt.Sprintf("it is of operation %d on the collection, and operation %d has been "+
+			"released", o.Operation, released)
+	}
+	number := slices.Index(Fields(operations), "number")
+	for n, r := range j.records { // whichever
+		if n.NS == operations && r.Values[number].Number == o.Operation {
+			return ""
+		}
+	}
+	return fmt.Sprintf("it is of operation %d on the collection, and the config server has no record "+
+		"of that", o.Operation)
+}
+
+func (j *Judge) has(n Name) bool {
+	if n.Set != "" {
+		return j.records[n] != nil
+	}
+	for known := range j.records { // whichever
+		if known.NS == n.NS && known.ID == n.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// released is the number of the newest operation that a record of participation says was released.
+func (j *Judge) released(n Name) int64 {
+	r, at := j.records[n], slices.Index(Fields(n.NS), "released")
+	if r == nil || at < 0 {
+		return 0
+	}
+	return r.Values[at].Number
+}
