@@ -114,9 +114,13 @@ func (o *Oracle) remembersDonor(m *move) bool {
 	})
 }
 
+// judgeAwaited judges an answer for which the donor has to have deleted the range. One that has left
+// the cluster meanwhile cannot be asked.
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {
-	because := ""
+	because, cluster := "", o.world.Cluster()
 	switch {
+	case cluster.Knows() && !cluster.Has(m.from):
+		return
 	case slices.Contains(m.promised, m.from) && !slices.Contains(m.cleaned, m.from) &&
 		!o.emptied(m, asked):
 		because = fmt.Sprintf("the donor %s still has the deletion of the range on record", m.from)

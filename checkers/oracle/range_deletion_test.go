@@ -19,7 +19,10 @@ func TestAwaitedDeletion(t *testing.T) {
 		"receive b.0 m1 - m kClone\ntask a.0 m1 - m pending 0\n", 1)
 	early, late, _ := strings.Cut(begun, "block a.0 m1")
 	late = "block a.0 m1" + late
-	const sweeps = "task a.0 m1 - m ready -1\n"
+	const (
+		sweeps = "task a.0 m1 - m ready -1\n"
+		joined = "shard config.0 1 3 a added\nshard config.0 1 4 b added\nmajority config.0 1 4\n"
+	)
 	for name, c := range map[string]struct {
 		before, between string
 		to              string // the end of the range that is asked for, m when it is empty
@@ -35,6 +38,13 @@ func TestAwaitedDeletion(t *testing.T) {
 			before: start, between: begun + "clean a.0 1 3 c m1\nelected a.1 2 3 1:3\n",
 		},
 		"it is on record":        {before: start, between: begun, signature: cleanedTooEarly},
+		"its donor is in the cluster": {
+			before: start, between: begun + joined, signature: cleanedTooEarly,
+		},
+		"its donor has left the cluster": {
+			before: start,
+			between: begun + joined + "shard config.0 1 5 a removed\nmajority config.0 1 5\n",
+		},
 		"the answer is an error": {before: start, between: begun, failed: true},
 		"the history has no donor": {
 			before: start, between: strings.Replace(begun, "@2|0<a", "@2|0", 1),
