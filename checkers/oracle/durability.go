@@ -101,6 +101,7 @@ func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
 		Broke: fmt.Sprintf("%s moved from %s to %s, whose primary lacks a part of the definition of %s",
 			o.span(r.Min, r.Max), r.From, r.To, ns),
 		Because: []string{fmt.Sprintf("%s has %s, and %s has not", donor, lacks[0], recipient)},
+		Ranges:  []verdict.KeyRange{{Min: r.Min, Max: r.Max}},
 	}, w.Step)
 }
 

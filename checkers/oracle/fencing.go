@@ -326,7 +326,7 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 	}
 	commit := *e
 	m.commit = &commit
-	if m.aborted || !o.holdsSection(m.from, id, m.term) {
+	if m.aborted || !o.holdsSection(m.from, id, m.term) || o.leftSince(m) {
 		o.noteDamage(e, m.min, m.max)
 	}
 }

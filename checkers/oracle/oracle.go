@@ -79,8 +79,10 @@ type Oracle struct {
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final,
 	// oldest first.
 	open []string
-	// unfenced are commits that took effect behind the donor's back.
+	// unfenced are commits that took effect behind the donor's back, or its recipient's; left is
+	// when a shard last left the cluster.
 	unfenced []damagingCommit
+	left     map[string]uint64
 	// lacking is what commits of movePrimary of 4.2 may have damaged by leaving a change or the
 	// history of a session behind. copying is, by shard and database, the latest movePrimary that
 	// has begun to copy.
@@ -204,6 +206,7 @@ func New(key func(string) string) *Oracle {
 		doubtful:   map[string]bool{},
 		elections:  map[string]uint64{},
 		executions: map[string]*execution{},
+		left:       map[string]uint64{},
 
 		lastExecuted: map[string][]*execution{},
 		lives:        map[string]uint64{},

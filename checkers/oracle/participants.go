@@ -253,3 +253,8 @@ func (n *node) receive(r reception) {
 	n.receives = slices.DeleteFunc(n.receives, func(old reception) bool { return old.id == r.id })
 	n.receives = append(n.receives, r)
 }
+
+// leftSince says whether the recipient has left the cluster since a migration began. A shard of 4.2
+// whose new primary knows of no migration may leave; who adds it again drops what it had received,
+// and the donor's late commit gives the range to it all the same (H-21).
+func (o *Oracle) leftSince(m *move) bool { return o.older() && o.left[m.to] > m.began }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -44,6 +45,31 @@ func TestUnfencedCommits(t *testing.T) {
 		"nothing has moved":             {opening, false},
 	} {
 		if got := len(observe(t, c.script).Unfenced()) > 0; got != c.unfenced {
+			t.Errorf("%s: unfenced %v", name, got)
+		}
+	}
+}
+
+// In 4.2, a shard that has left the cluster since a migration to it began has nothing of it any
+// more.
+func TestCommitToShardThatLeft(t *testing.T) {
+	const joined = "shard config.0 1 3 a added\nshard config.0 1 4 b added\nmajority config.0 1 4\n"
+	const leaves = "shard config.0 1 5 b removed\nmajority config.0 1 5\n"
+	before, commit, _ := strings.Cut(strings.Replace(moved, "1 2", "1 6", -1), "table 1 6")
+	for name, c := range map[string]struct {
+		script   string
+		protocol migrationmodel.Protocol
+		unfenced bool
+	}{
+		"it stays":      {joined + before + "table 1 6" + commit, migrationmodel.V42, false},
+		"it has left":   {joined + before + leaves + "table 1 6" + commit, migrationmodel.V42, true},
+		"not of 4.2":    {joined + before + leaves + "table 1 6" + commit, migrationmodel.V80, false},
+		"it had before": {joined + leaves + before + "table 1 6" + commit, migrationmodel.V42, false},
+	} {
+		s := script{o: New(nil)}
+		s.o.Speaks(c.protocol)
+		s.lines(t, c.script)
+		if got := len(s.o.Unfenced()) > 0; got != c.unfenced {
 			t.Errorf("%s: unfenced %v", name, got)
 		}
 	}

@@ -14,8 +14,7 @@ var (
 	UnfencedCommit = KnownAnomaly{
 		Name: "unfenced-commit",
 		About: "4.2: a commit took effect after its donor had aborted or failed over, and served " +
-			"the " +
-			"range again (SERVER-44716)",
+			"the range again (SERVER-44716), or after its recipient had left the cluster",
 	}
 	// LeakedOrphans stay until an operator removes them.
 	LeakedOrphans = KnownAnomaly{
