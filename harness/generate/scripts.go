@@ -71,7 +71,32 @@ func layScripts(d keyed.Source, protocol string) *scenario.Scenario {
 		own := d.Fork(uint64(n))
 		s.AddFaults(atSite(own, some[own.IntN("whose", len(some))].Activity))
 	}
+	for n := range d.IntN("holds", 4) {
+		own := d.Fork(uint64(0x100 + n))
+		s.AddFaults(holdUntil(own, some[own.IntN("whose", len(some))].Activity,
+			some[own.IntN("until whose", len(some))].Activity))
+	}
 	return s
+}
+
+// longestHold is how long something stands still at most until what it waits for has come.
+const longestHold = 1500 * time.Millisecond
+
+// holdUntil has one activity stand still at one of the first passes of one of its sites until
+// another has passed one of its own: a race sweep tries all of them, one at a time.
+func holdUntil(own keyed.Source, a, other *activity.Activity) scenario.Fault {
+	sites, events := a.Sites(), other.Sites()
+	return scenario.Fault{
+		Kind: "pause", For: longestHold,
+		When: scenario.Trigger{
+			Site: sites[own.IntN("site", len(sites))],
+			Nth:  keyed.Pick(own, "pass", 1, 1, 2, 3, 5),
+		},
+		Until: &scenario.Trigger{
+			Site: events[own.IntN("event", len(events))],
+			Nth:  keyed.Pick(own, "event pass", 1, 1, 1, 2),
+		},
+	}
 }
 
 // faultsAtSites are the faults that happen where a site is passed: whether they last, and whether

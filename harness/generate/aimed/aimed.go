@@ -36,4 +36,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	hearNobody(d.Fork(0xe5), s)
 	commitToAnother(d.Fork(0xe7), s)
 	stopBetween(d.Fork(0xe8), s)
+	delayTables(d.Fork(0xee), s)
 }
