@@ -114,8 +114,8 @@ func (o *Oracle) remembersDonor(m *move) bool {
 	})
 }
 
-// judgeAwaited judges an answer for which the donor has to have deleted the range. One that has left
-// the cluster meanwhile cannot be asked.
+// judgeAwaited judges an answer for which the donor has to have deleted the range. One that has
+// left the cluster meanwhile cannot be asked.
 func (o *Oracle) judgeAwaited(m *move, asked uint64) {
 	because, cluster := "", o.world.Cluster()
 	switch {

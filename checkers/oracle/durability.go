@@ -16,12 +16,13 @@ import (
 // arrived; a donor that never blocked them is held to what it has at the commit.
 var durabilityRule = verdict.Checker{
 	Name: "durability",
-	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
-		"exactly the documents that the donor had, and knows every statement that the donor " +
-		"has executed on them, so that no retry is executed again. The recipient of a migration " +
-		"does not report that everything has arrived before that is so. It is told of no " +
-		"statement that its donor may still lose. No primary executes for a client what it has " +
-		"on record, nor what comes before that in the session.",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient " +
+		"holds exactly the documents that the donor had, and knows every statement that " +
+		"the donor has executed on them, so that no retry is executed again. The " +
+		"recipient of a migration does not report that everything has arrived before that " +
+		"is so. The recipient imports no statement that the donor may still lose. No " +
+		"primary executes a statement that its session history already contains, nor one " +
+		"of an older transaction of the same session.",
 	Signatures: verdict.Meanings{
 		notMoved: "a majority of the recipient lacks a document at the commit",
 		movedStale: "a majority of the recipient has an older version of a document at the " +

@@ -194,9 +194,10 @@ func shardOfNode(node string) string {
 // membershipRule is membership (protocol 14.2, H-38).
 var membershipRule = verdict.Checker{
 	Name: "membership",
-	Promise: "A shard obeys an order to leave only if it belongs to its newest removal: a member " +
-		"of the cluster that does not drain accepts the chunks and databases that it is given. A " +
-		"replica set that is not a member of the cluster does not begin to receive a range.",
+	Promise: "A shard obeys a request to leave the cluster only if the request belongs " +
+		"to the shard's latest removal: a shard that is not draining accepts the chunks " +
+		"and databases it is given. A replica set that is not a member of the cluster " +
+		"does not begin to receive a range.",
 	Signatures: verdict.Meanings{
 		leavesUnasked: "a shard that is not being removed agreed to leave, and refuses all data",
 		receivesOutside: "a shard began to receive data although it is no member of the cluster, " +

@@ -37,12 +37,12 @@ func TestAwaitedDeletion(t *testing.T) {
 		"another primary has it on record, and nothing left": {
 			before: start, between: begun + "clean a.0 1 3 c m1\nelected a.1 2 3 1:3\n",
 		},
-		"it is on record":        {before: start, between: begun, signature: cleanedTooEarly},
+		"it is on record": {before: start, between: begun, signature: cleanedTooEarly},
 		"its donor is in the cluster": {
 			before: start, between: begun + joined, signature: cleanedTooEarly,
 		},
 		"its donor has left the cluster": {
-			before: start,
+			before:  start,
 			between: begun + joined + "shard config.0 1 5 a removed\nmajority config.0 1 5\n",
 		},
 		"the answer is an error": {before: start, between: begun, failed: true},

@@ -111,8 +111,8 @@ func (o *Oracle) Delivered(ns string, k int64, wrong []string) {
 // no answer shows who has given it.
 var preferenceRule = verdict.Checker{
 	Name: "read-preference",
-	Promise: "A read that secondaries are to answer is not sent to the member that its router takes " +
-		"for the primary, unless the set has no other.",
+	Promise: "A router does not send a read with read preference secondary to the member " +
+		"that it believes to be the primary, unless the replica set has only one member.",
 	Signatures: verdict.Meanings{
 		notPreferred: "a router sent a read for secondaries to a primary",
 	},
@@ -137,9 +137,9 @@ func (o *Oracle) NotPreferred(router, member, ns, why string) {
 // have moved away, and only where its router knows no better.
 var placementRule = verdict.Checker{
 	Name: "secondary-placement",
-	Promise: "A secondary does not answer a query by a placement that it knew before an entry of " +
-		"its log by which it has to forget it: the signal of a change, or the first entry of " +
-		"another primary.",
+	Promise: "A secondary does not use cached filtering metadata after its log has " +
+		"invalidated it. Two kinds of entries invalidate it: the signal that the " +
+		"ownership of ranges is about to change, and the first entry of a new primary.",
 	Signatures: verdict.Meanings{
 		readOutdated: "a secondary answered by a placement that it should have forgotten",
 	},
@@ -164,8 +164,10 @@ func (o *Oracle) ReadOutdated(node, ns, why string) {
 // before, so that few runs show one.
 var streamReadsRule = verdict.Checker{
 	Name: "stream-reads",
-	Promise: "A router reads what a shard tells change streams without a gap: from where a stream " +
-		"begins, or a change announces the shard, and then from where the last answer has ended.",
+	Promise: "For its change streams, a router reads the changes of each shard without a " +
+		"gap: it begins at the time at which a stream begins, or at the change that " +
+		"announces that the shard is about to own its first range of the collection, and " +
+		"then continues where the shard's last answer ended.",
 	Signatures: verdict.Meanings{
 		skipsChanges: "a router left out a part of what a shard tells change streams",
 	},
@@ -190,13 +192,14 @@ func (o *Oracle) SkipsChanges(router, shard, ns, why string) {
 // answered.
 var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
-	Promise: "A server answers other servers and operators only by what a majority of its replica " +
-		"set has: what it wrote for the answer, and what it may have read. It had not been deposed " +
-		"when the request arrived, and a majority has answered it since. A shard's new primary " +
-		"serves nobody, and no new primary has others do anything, until a majority has the first " +
-		"entry of its term; and no primary requests the next step of an operation before a " +
-		"majority has its record of that operation. A config server's member answers by its log, " +
-		"and as of the time that was asked for.",
+	Promise: "An answer to another server or an operator depends only on " +
+		"majority-committed data, both written for the answer and possibly read for it. " +
+		"It comes from a primary that was not deposed when the request arrived, and whose " +
+		"leadership a majority has confirmed since then. A new primary of a shard serves " +
+		"no user, and no new primary sends requests to others, until the first entry of " +
+		"its term is majority-committed. No primary requests the next step of an " +
+		"operation on record before that record is majority-committed. A member of the " +
+		"config server answers from its own log, at the config time requested or later.",
 	Signatures: verdict.Meanings{
 		answeredEarly:    "a server answered what no majority of its set has",
 		answeredDeposed:  "a deposed primary answered by what it knew",

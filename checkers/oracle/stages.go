@@ -14,14 +14,15 @@ import (
 // stagesRule is operation-stages (protocol 15, H-15, H-73).
 var stagesRule = verdict.Checker{
 	Name: "operation-stages",
-	Promise: "An operation on a whole collection takes its steps in order. Shards drop or rename " +
-		"the collection only when all of them block it and the catalog has been changed. A new " +
-		"collection enters the catalog only when its owners have created it. Migrations are " +
-		"allowed again, and the collection is released, only when all shards have made the " +
-		"change. Before the first step every shard has answered that its migrations of the " +
-		"collection have ended; in 4.2 it is asked again when all have. Until the release, no " +
-		"step is requested while a migration of the collection runs, and no shard joins or " +
-		"leaves the cluster.",
+	Promise: "A DDL operation goes through its steps in order: block, change the catalog " +
+		"and the shards, allow migrations, release. A shard drops or renames the " +
+		"collection only after every shard blocks it and the catalog has changed. A new " +
+		"collection enters the catalog only after its owners have created it. Migrations " +
+		"are allowed again, and the collection is released, only after every shard has " +
+		"made the change. Except for a creation, every shard first reports that its " +
+		"migrations of the collection have ended (in 4.2, a second time after all shards " +
+		"have done so), and no step but the release is requested while such a migration " +
+		"runs. No shard joins or leaves the cluster before the release is complete.",
 	Signatures: verdict.Meanings{
 		stageTooEarly: "a step of an operation was requested, or the catalog changed, before the " +
 			"step that it rests on was complete, while a migration of the collection ran, or " +

@@ -21,9 +21,10 @@ import (
 // rule is record-fields (protocol 2).
 var rule = verdict.Checker{
 	Name: "record-fields",
-	Promise: "A record that servers keep for themselves never goes back to an earlier state: what " +
-		"is set once stays, and times, numbers and flags do not fall. The task of a range " +
-		"deletion changes its namespace only together with the collection.",
+	Promise: "An internal record of a server, once committed by a majority, never " +
+		"returns to an earlier state: a field that is set keeps its value, times and " +
+		"numbers never decrease, and a flag changes at most once, in one direction. A " +
+		"range deletion task changes its namespace only when its collection is renamed.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
 	},
@@ -32,10 +33,11 @@ var rule = verdict.Checker{
 // pairsRule is record-pairs (protocol 9, H-58).
 var pairsRule = verdict.Checker{
 	Name: "record-pairs",
-	Promise: "What a record leaves open, another record ends, which is written no later and removed " +
-		"no sooner: a critical section has the record of its migration, of its move of a database " +
-		"or of an operation that has not been released, and a range deletion that waits for the " +
-		"outcome of a migration has a record of that.",
+	Promise: "A record of unfinished work always has an owner: another record, by which " +
+		"a new primary would finish that work. The owner is written no later than the " +
+		"record that needs it, and removed no sooner. The owner of a stored critical " +
+		"section is its migration, movePrimary or unreleased DDL operation; the owner of " +
+		"a pending range deletion task is the migration whose outcome it waits for.",
 	Signatures: verdict.Meanings{
 		ownerless: "a record was left open without the record by which it would be ended",
 	},

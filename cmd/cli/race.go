@@ -39,7 +39,7 @@ func newRace(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "race",
-		Short: "hold one activity at each of its sites until another has passed each of its own",
+		Short: "hold one activity at a site until another reaches one of its sites, for every pair",
 		Long: `Race runs two activities of the store, such as the donor side of a migration and
 range deletion, at the same time in a small cluster. It holds the first at one of its failpoint sites,
 starts the second, and releases the first when the second reaches a chosen site of its own. There is

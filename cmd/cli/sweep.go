@@ -46,16 +46,19 @@ func newSweep(targets target.Set) *cobra.Command {
 		Long: `Sweep runs a scenario without faults and records every injection point: every
 time that a failpoint is passed, every message and every durable write. Then it runs the scenario
 once for each fault that makes sense at each point. With --pairs it runs pairs of faults, in an
-order that covers all phases evenly wherever it stops. If it is interrupted, the same command
+order that covers all phases evenly even if it is stopped early. If it is interrupted, the same command
 resumes the sweep.
 
-The matrix is printed and written to OUT/matrix.md. A row is a phase of the migration and the
-actor that the fault hits; a cell counts runs: "7" if every promise held in all of them,
-"**5 of 7**" if it did in 5.
+The matrix is printed and written to OUT/matrix.md. A row is a phase and the actor that the
+fault hits. The phase is the state of the migration, movePrimary or range deletion at that moment:
+"before" is before the first of them begins, and the last phase lasts to the end of the run. Donor
+and recipient are those of the first migration; "other" is any other shard, or an operator. A cell
+counts runs: "7" if every promise held in all of them, "**5 of 7**" if it did in 5.
 
 Columns:
 ` + sweepKinds() + `
-What can be swept, besides a seed or a scenario file:
+Without an argument, "migration" is swept. BASE is one of these; all but the first three are the
+scripts of activities:
 ` + sweepBases(),
 		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 " +
 			"migration\n  shardproof sweep scenario.txt --keep-going",

@@ -30,7 +30,7 @@ at 160ms client 1 write test.docs k=2 v=w6
 
 	_ = declare(Activity{
 		Name:  "session-transfer",
-		About: "the history of retryable writes follows the documents",
+		About: "session history moves along with the documents",
 		sites: []string{
 			"session.", "recipient.session", "donor.serve.sessionMods", "donor.sessionSourceInit",
 		},
@@ -68,7 +68,7 @@ at 60ms client 2 scan test.docs [0, 12) batch=5
 
 	_ = declare(Activity{
 		Name:  "abort",
-		About: "a migration fails, and what it has left is removed",
+		About: "a migration fails and is cleaned up",
 		sites: []string{
 			"donor.abortPath", "donor.cancelClone", "recipient.abort", "recipient.fail",
 		},
@@ -84,7 +84,7 @@ move 2 at 120ms test.docs [MinKey, 4) to shard-b
 
 	_ = declare(Activity{
 		Name:  "range-deletion",
-		About: "a range that has gone is deleted, and another one comes",
+		About: "the range of a committed migration is deleted while another arrives",
 		sites: []string{"rangeDeleter."},
 		script: `
 move 1 at 0s test.docs [MinKey, 4) to shard-b

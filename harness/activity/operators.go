@@ -26,7 +26,7 @@ at 170ms client 1 insert test.docs k=2 v=w3
 
 	_ = declare(Activity{
 		Name:  "move-primary",
-		About: "the unsharded collections of a database get another primary shard",
+		About: "a database's unsharded collections move to another primary shard",
 		sites: []string{"movePrimary."},
 		script: withPlain + `
 move-primary 1 at 0s test to shard-b
@@ -42,7 +42,7 @@ at 160ms client 0 write test.plain k=3 v=w4
 
 	_ = declare(Activity{
 		Name:  "balancer",
-		About: "the balancer moves what is on the wrong shard, and is stopped",
+		About: "the balancer moves misplaced chunks, and is stopped",
 		sites: []string{"balancer."},
 		script: `
 at 0s zone-add shard-b east
@@ -93,7 +93,7 @@ at 60ms client 1 scan test.docs [0, 12) batch=5 concern=snapshot
 
 	_ = declare(Activity{
 		Name:  "zones",
-		About: "operators say which ranges belong where",
+		About: "operators assign ranges to zones",
 		sites: []string{"config.zoneUpdate"},
 		script: `
 at 0s zone-add shard-a west

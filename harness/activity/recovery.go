@@ -4,7 +4,7 @@ package activity
 var (
 	_ = declare(Activity{
 		Name:  "donor-recovery",
-		About: "a new primary of the donor finds out what became of its migration",
+		About: "a new primary of the donor learns the outcome of its migration",
 		sites: []string{"recovery.", "config.ensureVersion"},
 		script: `
 move 1 at 0s test.docs [MinKey, 4) to shard-b
@@ -18,7 +18,7 @@ at 250ms client 0 read test.docs k=1
 
 	_ = declare(Activity{
 		Name:  "recipient-recovery",
-		About: "a new primary of the recipient goes on with what it was to receive",
+		About: "a new primary of the recipient resumes a migration to it",
 		sites: []string{"recovery.recipientStepUp"},
 		script: `
 move 1 at 0s test.docs [MinKey, 4) to shard-b
@@ -31,7 +31,7 @@ at 50ms client 1 write test.docs k=2 v=w2
 
 	_ = declare(Activity{
 		Name:  "config-recovery",
-		About: "a new primary of the config server goes on with what it finds",
+		About: "a new primary of the config server resumes unfinished operations",
 		sites: []string{"config.stepUp", "balancer.stepUp"},
 		script: `
 move 1 at 0s test.docs [MinKey, 4) to shard-b
@@ -44,7 +44,7 @@ at 60ms client 1 write test.docs k=2 v=w2
 
 	_ = declare(Activity{
 		Name:  "replication",
-		About: "members log, elect and lose primaries",
+		About: "members replicate entries, elect primaries and lose them",
 		sites: []string{"replica."},
 		script: `
 fault 1 at 0s stepdown shard-a.primary

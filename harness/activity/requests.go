@@ -4,7 +4,7 @@ package activity
 var (
 	_ = declare(Activity{
 		Name:  "routing",
-		About: "a router sends requests to where it believes the documents to be",
+		About: "a router targets requests by its cached routing table",
 		sites: []string{"router."},
 		script: withPlain + somewhatStale + `
 at 0s client 0 write test.docs k=1 v=w1
@@ -23,7 +23,7 @@ at 5ms client 2 scan test.plain [0, 4) batch=2
 
 	_ = declare(Activity{
 		Name:  "request",
-		About: "a shard carries reads and writes out",
+		About: "a shard executes reads and writes",
 		sites: []string{
 			"request.", "session.retry", "split.concurrentWithMove",
 		},
@@ -48,7 +48,7 @@ at 15ms client 2 read test.docs k=0
 
 	_ = declare(Activity{
 		Name:  "cursor",
-		About: "a scan goes on from batch to batch",
+		About: "a scan is read batch by batch",
 		sites: []string{
 			"router.cursorEstablish", "router.getMore", "request.takeFilter", "request.yield",
 			"request.restore", "request.acquireSnapshot",
@@ -66,7 +66,7 @@ at 15ms client 2 scan test.docs [0, 4) batch=2 concern=majority prefer=secondary
 
 	_ = declare(Activity{
 		Name:  "refresh",
-		About: "routers and shards, their secondaries too, read the routing table again",
+		About: "routers, shards and their secondaries refresh the routing table",
 		sites: []string{
 			"router.refresh", "router.onStale", "request.refresh", "request.cacheBatch",
 			"request.secondary", "config.routingTable",

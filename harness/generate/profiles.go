@@ -102,8 +102,9 @@ func Profiles() []Profile {
 		},
 		{
 			Name: "activities",
-			About: "the scripts of two to four activities (shardproof list activities), started at " +
-				"random times, with faults at their failpoints",
+			About: "the scripts of up to four activities (shardproof list activities), started at " +
+				"random times in one small cluster, with up to three faults at their failpoints, and " +
+				"sometimes other clients and migrations beside them",
 			Weight:   50,
 			scripted: true,
 		},
