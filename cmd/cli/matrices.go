@@ -22,8 +22,8 @@ fault that makes sense at each of these points, with all checkers.
 A row is a phase of the migration (or of what else is swept) and the actor that the fault hits. The
 phase is the state of the first migration, movePrimary or range deletion at that moment: "before" is
 before it begins, and the last phase lasts to the end of the run. Donor and recipient are those of
-the first migration; "other" is any other shard, or an operator. A column is a kind of fault, as ` + "`shardproof sweep --help`" + ` explains; a cell counts
-runs. A plain number means that every promise held in all of them; "5 of 7" means that it did in 5.
+the first migration; "other" is any other shard, or an operator. A column is a kind of fault, as
+` + "`shardproof sweep --help`" + ` explains; a cell counts runs. A plain number means that every promise held in all of them; "5 of 7" means that it did in 5.
 
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `
