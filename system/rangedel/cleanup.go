@@ -25,7 +25,8 @@ func (r *Service) cleanupOrphaned(
 }
 
 // awaitTasks waits until every task of the namespace that exists now is done (protocol 10.5). Tasks
-// that are added meanwhile are not waited for: under steady migrations that would never end.
+// that are added meanwhile are not waited for: under steady migrations that would never end, nor
+// any where range deletion is disabled.
 func (r *Service) awaitTasks(t env.Task, ns string) error {
 	lead, err := r.member.Lead()
 	if err != nil {
@@ -36,6 +37,9 @@ func (r *Service) awaitTasks(t env.Task, ns string) error {
 		if k.NS == ns {
 			waitFor = append(waitFor, k.For())
 		}
+	}
+	if err := r.disabled(len(waitFor) > 0); err != nil {
+		return err
 	}
 	for _, f := range waitFor {
 		err := r.changed.WaitFor(t, 0, func() bool { return r.gone(f) || !r.member.IsPrimary() })
@@ -56,6 +60,9 @@ func (r *Service) awaitDeletion(
 		return nil, err
 	}
 	rng := key.Range{Min: req.Min, Max: req.Max}
+	if err := r.disabled(r.overlaps(req.UUID, rng)); err != nil {
+		return nil, err
+	}
 	err = r.changed.WaitFor(t, 0, func() bool {
 		return lead.Err() != nil || !r.overlaps(req.UUID, rng) &&
 			!slices.ContainsFunc(r.sweeps, func(w *rangeSweep) bool {

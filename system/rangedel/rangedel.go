@@ -141,12 +141,24 @@ func (r *Service) rename(uuid, to string) (ops []oplog.Op) {
 	return ops
 }
 
+// disabled refuses to wait for a deletion that nobody carries out (disableResumableRangeDeleter).
+func (r *Service) disabled(waits bool) error {
+	if !waits || r.settings.DeleterDisabled == 0 {
+		return nil
+	}
+	return errcode.New(errcode.ResumableRangeDeleterDisabled,
+		"range deletion is disabled on %s, and what there is to delete stays", r.node.ID())
+}
+
 // AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at
 // most timeout, then with errcode.ExceededTimeLimit.
 func (r *Service) AwaitNoOverlap(
 	t env.Task, uuid string, rng key.Range, timeout time.Duration,
 ) error {
 	if err := t.Point(failpoint.RangeConflict, env.Note{}); err != nil {
+		return err
+	}
+	if err := r.disabled(r.overlaps(uuid, rng)); err != nil {
 		return err
 	}
 	err := r.changed.WaitFor(t, timeout, func() bool { return !r.overlaps(uuid, rng) })
@@ -168,6 +180,9 @@ func (r *Service) overlaps(uuid string, rng key.Range) bool {
 
 // AwaitDone waits until the task of a migration does not exist.
 func (r *Service) AwaitDone(t env.Task, migration string) error {
+	if err := r.disabled(r.tasks.Has(migration)); err != nil {
+		return err
+	}
 	return r.changed.WaitFor(t, 0, func() bool { return !r.tasks.Has(migration) })
 }
 

@@ -33,10 +33,18 @@ func onShard(
 	fn func(t env.Task, m *replset.Member, s *shard.Server, r *rangedel.Service),
 ) {
 	t.Helper()
-	w := sim.New(sim.Options{Seed: 1})
-	defer w.Close()
 	s := settings.Default80()
 	s.RangeDeleterBatch = 3
+	onShardWith(t, s, fn)
+}
+
+func onShardWith(
+	t *testing.T, s settings.Settings,
+	fn func(t env.Task, m *replset.Member, s *shard.Server, r *rangedel.Service),
+) {
+	t.Helper()
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
 	done := false
 	w.AddNode(self, func(task env.Task) {
 		now := hlc.New(task.Node())
