@@ -31,6 +31,8 @@ type Router struct {
 	routes   map[string]*routingCache
 	cursors  *cursorRegistry[*mergedScan]
 	streams  *cursorRegistry[*changeStream]
+	// operations are for requests about whole collections that name no session.
+	operations operationSessions
 }
 
 // New starts a router on the endpoint. Config and shards say where the servers are, the profile

@@ -101,8 +101,7 @@ func confirmed(w *command.Written, fields ...bson.E) bson.D {
 func (s service) alter(t env.Task, unsharded, sharded env.Message) (*command.Written, error) {
 	w, err := deployment.Ask[command.Written](t, s.d, unsharded)
 	if errcode.Is(err, errcode.IllegalOperation) {
-		w = &command.Written{}
-		_, err = deployment.Ask[command.Done](t, s.d, sharded)
+		w, err = &command.Written{}, deployment.Move(t, s.d, sharded)
 	}
 	return w, err
 }

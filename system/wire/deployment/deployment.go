@@ -42,7 +42,8 @@ func Ask[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, error) {
 	return rpc.Call[Resp](t, d.Endpoint, d.Endpoint.Node().ID(), req, d.patience())
 }
 
-// Move sends the router a command that moves data, which takes long.
+// Move sends the router a command that moves data, or that waits until others have moved some, as
+// an operation on a whole sharded collection does: it takes long.
 func Move(t env.Task, d *Deployment, req env.Message) error {
 	_, err := rpc.Call[command.Done](t, d.Endpoint, d.Endpoint.Node().ID(), req,
 		2*d.Settings.MoveWait)
@@ -244,7 +245,7 @@ func (d *Deployment) Drop(t env.Task, ns string) (*command.Written, error) {
 			return nil, err
 		}
 		// The router may have been told so before the collection was dropped and made again.
-		_, err = Ask[command.Done](t, d, &command.DropCollection{NS: ns, Sharded: true})
+		err = Move(t, d, &command.DropCollection{NS: ns, Sharded: true})
 		if !errcode.Is(err, errcode.NamespaceNotFound) || tries == mostTries {
 			return &command.Written{N: 1}, err
 		}

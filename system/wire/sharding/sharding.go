@@ -104,7 +104,7 @@ func (s service) shardCollection(t env.Task, r *request.Request) (bson.D, error)
 	if err := s.createDatabase(t, db); err != nil {
 		return nil, err
 	}
-	_, err = deployment.Ask[command.Done](t, s.d, &command.ShardCollection{
+	err = deployment.Move(t, s.d, &command.ShardCollection{
 		NS: ns, Key: pattern, InitialChunks: int(chunks),
 	})
 	return reply.Result(bson.E{Key: "collectionsharded", Value: ns}), err
