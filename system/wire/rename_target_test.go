@@ -54,3 +54,16 @@ func TestRenameTarget(t *testing.T) {
 		}
 	}
 }
+
+// TestRenameToSharded: an unsharded collection does not get the name of a sharded one, and the
+// answer says why. It does not say that there is no such collection.
+func TestRenameToSharded(t *testing.T) {
+	c := simulate(t, 1)
+	c.wantOK(bson.D{{Key: "create", Value: "plain"}})
+	const illegalOperation = 20
+	for _, drop := range []bool{false, true} {
+		c.wantCode(illegalOperation, bson.D{{Key: "renameCollection", Value: "test.plain"},
+			{Key: "to", Value: "test.docs"}, {Key: "dropTarget", Value: drop}})
+	}
+	c.wantNames("docs", "plain")
+}

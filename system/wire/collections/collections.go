@@ -97,15 +97,6 @@ func confirmed(w *command.Written, fields ...bson.E) bson.D {
 	return reply.Result(fields...)
 }
 
-// alter sends one command if the collection is unsharded, and the other if it is sharded.
-func (s service) alter(t env.Task, unsharded, sharded env.Message) (*command.Written, error) {
-	w, err := deployment.Ask[command.Written](t, s.d, unsharded)
-	if errcode.Is(err, errcode.IllegalOperation) {
-		w, err = &command.Written{}, deployment.Move(t, s.d, sharded)
-	}
-	return w, err
-}
-
 // unlimited refuses options that limit what a collection has, because nothing would enforce them.
 func unlimited(r *request.Request) error {
 	if r.Bool("capped", false) || r.Has("validator") || r.Has("expireAfterSeconds") {
@@ -278,7 +269,7 @@ func (s service) rename(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	drop := r.Bool("dropTarget", false)
-	renamed, err := s.alter(t, &command.RenameUnsharded{
+	renamed, err := s.d.Alter(t, &command.RenameUnsharded{
 		NS: from, To: to, DropTarget: drop, Concern: command.Majority,
 	}, &command.RenameCollection{NS: from, To: to, DropTarget: drop})
 	if err != nil {

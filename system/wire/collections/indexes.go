@@ -126,7 +126,7 @@ func differs(ns string, others []command.IndexSpec, name string, spec bson.Raw) 
 func (s service) createIndex(
 	t env.Task, ns string, i command.IndexSpec,
 ) (*command.Written, error) {
-	return s.alter(t, &command.IndexUnsharded{
+	return s.d.Alter(t, &command.IndexUnsharded{
 		NS: ns, Name: i.Name, Spec: i.Doc, Concern: command.Majority,
 	}, &command.CreateIndex{NS: ns, Name: i.Name, Spec: i.Doc})
 }
@@ -146,7 +146,7 @@ func (s service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	}
 	all := &command.Written{}
 	for _, name := range names {
-		one, err := s.alter(t,
+		one, err := s.d.Alter(t,
 			&command.IndexUnsharded{NS: ns, Name: name, Concern: command.Majority},
 			&command.DropIndex{NS: ns, Name: name})
 		if err != nil {

@@ -252,5 +252,24 @@ func (d *Deployment) Drop(t env.Task, ns string) (*command.Written, error) {
 	}
 }
 
+// Alter sends one command if the collection is unsharded, and the other if it is sharded. That it
+// is neither means that it has become the other meanwhile or, by the first refusal, that another
+// collection is in the way which is sharded.
+func (d *Deployment) Alter(t env.Task, unsharded, sharded env.Message) (*command.Written, error) {
+	for tries := 1; ; tries++ {
+		altered, refused := Ask[command.Written](t, d, unsharded)
+		if !errcode.Is(refused, errcode.IllegalOperation) {
+			return altered, refused
+		}
+		err := Move(t, d, sharded)
+		if !errcode.Is(err, errcode.NamespaceNotFound) {
+			return &command.Written{}, err
+		}
+		if tries == mostTries {
+			return nil, refused
+		}
+	}
+}
+
 // mostTries is how often a collection is taken for sharded, or not, that has become the other.
 const mostTries = 5
