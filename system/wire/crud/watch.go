@@ -54,7 +54,8 @@ func (s *Service) watch(
 		return nil, errcode.New(reply.CommandNotSupported, "expanded events are not supported")
 	}
 	req := &command.Watch{NS: ns, Unsharded: true}
-	if err := resumeAfter(req, options); err != nil {
+	begins, err := resumeAfter(req, options)
+	if err != nil {
 		return nil, err
 	}
 	full, err := request.Text(options, "fullDocument", "default")
@@ -64,9 +65,11 @@ func (s *Service) watch(
 	if _, err := pipeline.Run(stages[1:], nil); err != nil {
 		return nil, err
 	}
-	if _, err := s.d.Create(t, ns, nil, false); err != nil &&
-		!errcode.Is(err, errcode.IllegalOperation) {
-		return nil, err
+	if begins {
+		if _, err := s.d.Create(t, ns, nil, false); err != nil &&
+			!errcode.Is(err, errcode.IllegalOperation) {
+			return nil, err
+		}
 	}
 	c := &stream{s: s, ns: ns, lookup: full == "updateLookup", stages: stages[1:]}
 	if err := c.open(t, req); err != nil {
@@ -75,24 +78,35 @@ func (s *Service) watch(
 	return s.first(t, cursor.Open(ns, c), size, false)
 }
 
-func resumeAfter(req *command.Watch, options bson.Raw) error {
+// resumeAfter reads where the stream is to begin. It begins something new unless a token says that
+// it goes on: then the collection is there or has an end that is still to be told, and is not made
+// again.
+func resumeAfter(req *command.Watch, options bson.Raw) (begins bool, err error) {
+	begins = true
 	for _, name := range []string{"resumeAfter", "startAfter"} {
 		token, err := request.Document(options, name)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if token == nil {
 			continue
 		}
 		req.Resume = true
-		if req.After, err = parseToken(token); err != nil {
-			return err
+		var over bool
+		if req.After, over, err = parseToken(token); err != nil {
+			return false, err
 		}
+		if over && name == "resumeAfter" {
+			return false, errcode.New(reply.InvalidResumeToken,
+				"nothing of the stream is left after the invalidate event of %v: "+
+					"use startAfter for what has the name since", token)
+		}
+		begins = over
 	}
 	if at := timeOf(options, "startAtOperationTime"); at > 0 {
 		req.Resume, req.After = true, command.Mark(at-1)
 	}
-	return nil
+	return begins, nil
 }
 
 // open opens the stream, and notes which collection it is of if documents will be looked up.
@@ -119,7 +133,7 @@ func (c *stream) open(t env.Task, req *command.Watch) (err error) {
 }
 
 // Mark is the place up to which the stream was read.
-func (c *stream) Mark() bson.Raw { return tokenOf(c.mark) }
+func (c *stream) Mark() bson.Raw { return tokenOf(c.mark, c.ended) }
 
 // Next waits for changes that pass the stages, at most as long as it is told.
 func (c *stream) Next(t env.Task, n int, wait time.Duration) ([]bson.Raw, bool, error) {
@@ -160,7 +174,7 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 	docs, err = pipeline.Run(c.stages, docs)
 	for _, doc := range docs {
 		id, _ := doc.Lookup("_id").DocumentOK()
-		if _, err := parseToken(id); err != nil {
+		if _, _, err := parseToken(id); err != nil {
 			return nil, errcode.New(reply.ChangeStreamFatalError,
 				"the stages took the resume token, which is the _id, out of an event: %v", doc)
 		}
@@ -183,7 +197,7 @@ func (c *stream) Close(env.Task) { c.closed = true }
 func (c *stream) event(ch *command.Change, newest any) (bson.Raw, error) {
 	db, coll, _ := strings.Cut(c.ns, ".")
 	event := bson.D{
-		{Key: "_id", Value: tokenOf(ch.Token)},
+		{Key: "_id", Value: tokenOf(ch.Token, ch.Kind == command.ChangeInvalidate)},
 		{Key: "operationType", Value: string(ch.Kind)},
 		{Key: "clusterTime", Value: catalog.TimestampBSON(ch.Token.TS)},
 	}
@@ -280,20 +294,26 @@ func (c *stream) newest(t env.Task, ch *command.Change) (any, error) {
 	return docs[0], nil
 }
 
+// invalidated is the end of a token that is the place of an invalidate event.
+const invalidated = ".invalidate"
+
 // tokenOf is a place as clients keep it: {_data: "time.shard.n"}, the time as 16 hexadecimal
-// digits.
-func tokenOf(at command.Token) bson.Raw {
-	doc, err := bson.Marshal(bson.D{
-		{Key: "_data", Value: fmt.Sprintf("%016x.%x.%d", uint64(at.TS), at.Shard, at.N)},
-	})
+// digits. It tells if the stream is over there.
+func tokenOf(at command.Token, over bool) bson.Raw {
+	data := fmt.Sprintf("%016x.%x.%d", uint64(at.TS), at.Shard, at.N)
+	if over {
+		data += invalidated
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "_data", Value: data}})
 	if err != nil {
 		panic(err) // a string always has a document
 	}
 	return doc
 }
 
-func parseToken(doc bson.Raw) (at command.Token, err error) {
+func parseToken(doc bson.Raw) (at command.Token, over bool, err error) {
 	data, _ := doc.Lookup("_data").StringValueOK()
+	data, over = strings.CutSuffix(data, invalidated)
 	parts := strings.Split(data, ".")
 	if len(parts) == 3 {
 		var ts uint64
@@ -306,7 +326,7 @@ func parseToken(doc bson.Raw) (at command.Token, err error) {
 		}
 	}
 	if len(parts) != 3 || err != nil {
-		return at, errcode.New(reply.InvalidResumeToken, "%v is no resume token", doc)
+		return at, over, errcode.New(reply.InvalidResumeToken, "%v is no resume token", doc)
 	}
-	return at, nil
+	return at, over, nil
 }
