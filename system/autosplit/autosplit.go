@@ -34,8 +34,8 @@ type Splitter struct {
 	shard  *shard.Server
 	member *replset.Member
 	counts map[chunkStart]*writeCount
-	// chunkBytes is what the config server said last; 0 before.
-	chunkBytes int64
+	// chunkBytes are what the config server has said last of each collection.
+	chunkBytes map[string]int64
 	looking    []string // what is looked at now, for audits
 }
 
@@ -54,7 +54,10 @@ type writeCount struct {
 
 // New has chunks of the shard split while the member is primary.
 func New(sh *shard.Server) *Splitter {
-	s := &Splitter{shard: sh, member: sh.Member(), counts: make(map[chunkStart]*writeCount)}
+	s := &Splitter{
+		shard: sh, member: sh.Member(), counts: make(map[chunkStart]*writeCount),
+		chunkBytes: make(map[string]int64),
+	}
 	s.member.Watch(logWatcher{s})
 	sh.AddAudit(func(a *command.AuditReply) {
 		a.OutstandingTasks = append(a.OutstandingTasks, s.looking...)
@@ -76,7 +79,10 @@ func (s logWatcher) Applied(_ uint64, e *oplog.Entry, leading bool) {
 }
 
 // StepDown forgets what was counted.
-func (s logWatcher) StepDown() { clear(s.counts) }
+func (s logWatcher) StepDown() {
+	clear(s.counts)
+	clear(s.chunkBytes)
+}
 
 // StepUp has nothing to prepare.
 func (logWatcher) StepUp(env.Task) error { return nil }
@@ -114,15 +120,15 @@ func (s *Splitter) count(ns string, chunk catalog.Chunk, bytes int64) {
 		s.counts[at] = n
 	}
 	n.bytes += bytes
-	if n.bytes*testFactor >= s.size() && !n.looking {
+	if n.bytes*testFactor >= s.size(ns) && !n.looking {
 		s.launch(ns, chunk, n)
 	}
 }
 
-// size is that of a chunk, as far as it is known here.
-func (s *Splitter) size() int64 {
-	if s.chunkBytes > 0 {
-		return s.chunkBytes
+// size is that of a chunk of the collection, as far as it is known here.
+func (s *Splitter) size(ns string) int64 {
+	if said := s.chunkBytes[ns]; said > 0 {
+		return said
 	}
 	return int64(s.shard.Settings().MaxChunkBytes)
 }

@@ -17,7 +17,7 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 	if err != nil || !policy.AutoSplit {
 		return err
 	}
-	s.chunkBytes = policy.ChunkBytes
+	s.chunkBytes[ns] = policy.ChunkBytes
 	points, top, err := s.points(t, ns, chunk, policy.ChunkBytes)
 	if err != nil || len(points) == 0 {
 		return err
