@@ -17,6 +17,9 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
+// DriverSession is how the names of drivers' sessions begin. A shard forgets them in the end.
+const DriverSession = "client/"
+
 // Session identifies a statement of a retryable write; the zero Session means that the write is not
 // retryable.
 type Session struct {

@@ -65,6 +65,7 @@ type Server struct {
 	sessionRecords document.Memo[bson.Raw, SessionRecord]
 	// statements are those of each session that this process knows to be on record.
 	statements map[string]*executedStatements
+	drivers    driverSessions
 	// How often the member's role or whole state has changed.
 	stateEpoch int
 	audits     []func(*command.AuditReply)
@@ -92,6 +93,7 @@ func New(cfg Config) *Server {
 		moving:      make(map[string]string),
 	}
 	s.cursors.init(s)
+	s.drivers.recall(nil, 0)
 	s.resume()
 	cfg.Member.Watch(logWatcher{s})
 	s.serve()

@@ -60,6 +60,7 @@ func (s *Server) Checkout(t env.Task, id string) (*Session, error) {
 		return nil, err
 	}
 	out.held = true
+	s.drivers.asked(id, s.node.Mono())
 	return &Session{server: s, id: id, out: out}, nil
 }
 

@@ -37,6 +37,9 @@ func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 		}
 		if leading {
 			s.announce(index, op)
+			if op.Stmt != nil {
+				s.drivers.used(op.Stmt.Session, s.node.Mono())
+			}
 		}
 	}
 }
@@ -63,6 +66,7 @@ func (s logWatcher) Committed(uint64) {}
 func (s logWatcher) StepUp(t env.Task) error {
 	s.dropTermState()
 	s.resume()
+	s.drivers.recall(s.Sessions(), s.node.Mono())
 	for _, c := range s.Collections() {
 		c.section.announceHeld(c)
 	}
@@ -77,6 +81,7 @@ func (s *Server) dropTermState() {
 	s.undecided = false
 	s.cursors.killAll()
 	clear(s.moving)
+	s.drivers.recall(nil, 0)
 	for _, c := range s.Collections() {
 		c.stepDown()
 	}

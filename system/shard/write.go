@@ -71,6 +71,9 @@ func (s *Server) execute(
 		err = w.statement(t, i, do)
 	}
 	w.session.Release()
+	if w.logged && w.session != nil {
+		s.forgetSessions(t)
+	}
 	return w.finish(t, err)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/wire/frame"
@@ -79,7 +80,7 @@ func (r *Request) readSession() error {
 	if !ok {
 		return errcode.New(reply.TypeMismatch, "the lsid %v has no binary id", lsid)
 	}
-	r.Session.ID = "client/" + hex.EncodeToString(id)
+	r.Session.ID = command.DriverSession + hex.EncodeToString(id)
 	if r.Session.Txn, err = r.Int("txnNumber", 0); err != nil {
 		return err
 	}
