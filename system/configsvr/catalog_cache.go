@@ -11,7 +11,9 @@ import (
 )
 
 // catalogReader reads the catalog's documents, at any index the store still knows. What it has
-// read it remembers, so that a change costs what it changes and not a pass over all chunks.
+// read it remembers, so that a change costs what it changes and not a pass over all chunks. Of a
+// collection that is not sharded, or not any more, there is nothing to remember: clients may ask
+// for any number of names.
 //
 // Invariant: written lists the indexes of the entries after base that changed the catalog, in
 // their order. The caches of a collection are in order and do not overlap, and none is of an index
@@ -82,8 +84,11 @@ func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 		}
 	}
 	table, err := ReadTable(b.log.Store(), ns, at)
-	if err == nil {
+	switch {
+	case err == nil && !table.Collection().Unsharded:
 		b.remember(ns, n, catalogCache{at, at, table})
+	case n == len(known): // it is gone
+		delete(b.caches, ns)
 	}
 	return table, err
 }

@@ -29,6 +29,7 @@ type Router struct {
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
 	routes   map[string]*routingCache
+	named    []string // whose routes are kept, in the order in which they were asked for
 	cursors  *cursorRegistry[*mergedScan]
 	streams  *cursorRegistry[*changeStream]
 	// operations are for requests about whole collections that name no session.
@@ -99,11 +100,22 @@ func (r *Router) ConfigSet() *rpc.Set { return r.config }
 // ShardSets is described with ConfigSet.
 func (r *Router) ShardSets() map[string]*rpc.Set { return r.shards }
 
+// mostRoutes is of how many collections a router keeps the tables (it is the same number in
+// MongoDB). Clients may ask for any number of names.
+const mostRoutes = 10_000
+
+// routesOf are the routes of a collection. Those that are forgotten for it are read again when they
+// are asked for; who goes by them may go on.
 func (r *Router) routesOf(ns string) *routingCache {
 	known := r.routes[ns]
-	if known == nil {
-		known = &routingCache{router: r, ns: ns}
-		r.routes[ns] = known
+	if known != nil {
+		return known
+	}
+	known = &routingCache{router: r, ns: ns}
+	r.routes[ns], r.named = known, append(r.named, ns)
+	if len(r.named) > mostRoutes {
+		delete(r.routes, r.named[0])
+		r.named = r.named[1:]
 	}
 	return known
 }
