@@ -62,7 +62,8 @@ func (r *Router) findAndModify(
 }
 
 // recall asks every owner, by the catalog as it is now, for the record of a statement, which moves
-// with the range of its document.
+// with the range of its document. That one does not have all of the session's history only
+// matters if no other has the record.
 func (r *Router) recall(
 	t env.Task, _ env.NodeID, req *command.RecallStatement,
 ) (*command.Written, error) {
@@ -72,17 +73,21 @@ func (r *Router) recall(
 	if err != nil {
 		return nil, err
 	}
+	var unsure error
 	for _, name := range table.Shards() {
 		set, err := r.shard(name)
 		if err != nil {
 			return nil, err
 		}
 		w, err := rpc.AskPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
-		if err != nil || w.Retried {
+		switch {
+		case errcode.Is(err, errcode.IncompleteTransactionHistory):
+			unsure = err
+		case err != nil || w.Retried:
 			return w, err
 		}
 	}
-	return &command.Written{}, nil
+	return &command.Written{}, unsure
 }
 
 // insert sends the documents one by one, each as its own statement: when a failure comes between
