@@ -110,6 +110,12 @@ func onID(keys bson.Raw) bool {
 	return err == nil && len(fields) == 1 && fields[0].Key() == "_id"
 }
 
+// ascending reports whether the first field of an index is in ascending order.
+func ascending(keys bson.Raw) bool {
+	order, _ := keys.Index(0).Value().AsInt64OK()
+	return order == 1
+}
+
 // differs refuses an index of the name of another one. It would not be made, or, of a sharded
 // collection, take the other's place.
 func differs(ns string, others []command.IndexSpec, name string, spec bson.Raw) error {
@@ -177,6 +183,9 @@ func named(which bson.RawValue, all []command.IndexSpec) (names []string, err er
 				names = append(names, i.Name)
 			}
 			return names, nil
+		}
+		if keys, _ := v.DocumentOK(); name == "_id_" || onID(keys) && ascending(keys) {
+			return nil, errcode.New(reply.InvalidOptions, "the index on _id cannot be dropped")
 		}
 		at := slices.IndexFunc(all, func(i command.IndexSpec) bool {
 			return byName && i.Name == name ||

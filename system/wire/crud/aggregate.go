@@ -24,6 +24,9 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	size, err := request.Int(options, "batchSize", firstBatch)
+	if err == nil {
+		err = notNegative(size)
+	}
 	if err != nil {
 		return nil, err
 	}

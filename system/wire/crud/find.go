@@ -173,9 +173,11 @@ func parsePage(r *request.Request) (p page, err error) {
 	if batch, err = r.Int("batchSize", firstBatch); err != nil {
 		return p, err
 	}
-	if skip < 0 || batch < 0 {
-		return p, errcode.New(errcode.BadValue,
-			"skip %d and batchSize %d must not be negative", skip, batch)
+	if skip < 0 {
+		return p, errcode.New(errcode.BadValue, "skip must not be negative, as %d is", skip)
+	}
+	if err := notNegative(batch); err != nil {
+		return p, err
 	}
 	p = page{skip: int(skip), limit: int(max(limit, -limit)), batch: int(batch)}
 	p.single = limit < 0 || r.Bool("singleBatch", false)
@@ -192,6 +194,14 @@ func parsePage(r *request.Request) (p page, err error) {
 	}
 	p.show, err = query.ParseProjection(fields)
 	return p, err
+}
+
+// notNegative refuses a batchSize that would be taken for another one.
+func notNegative(batchSize int64) error {
+	if batchSize >= 0 {
+		return nil
+	}
+	return errcode.New(errcode.BadValue, "batchSize must not be negative, as %d is", batchSize)
 }
 
 // source is where the documents of a page come from.
@@ -294,6 +304,9 @@ func (s *Service) getMore(t env.Task, r *request.Request) (bson.D, error) {
 		return nil, err
 	}
 	size, err := r.Int("batchSize", 0)
+	if err == nil {
+		err = notNegative(size)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +319,7 @@ func (s *Service) getMore(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := c.Batch(t, int(max(size, 0)), time.Duration(wait)*time.Millisecond)
+	docs, err := c.Batch(t, int(size), time.Duration(wait)*time.Millisecond)
 	next, killed := s.cursors.Return(t, id, c)
 	if killed {
 		return nil, errcode.New(reply.CursorKilled, "cursor id %d was killed by a client", id)
