@@ -96,3 +96,17 @@ func TestOperationOverFailover(t *testing.T) {
 		}
 	}
 }
+
+// TestMaxTime: a client that says how long it waits is answered then, and what it has asked for
+// goes on.
+func TestMaxTime(t *testing.T) {
+	const expired = 50
+	c := simulate(t, 1)
+	heal := c.fromConfig("shard-b")
+	c.wantCode(expired,
+		bson.D{{Key: "drop", Value: "docs"}, {Key: "maxTimeMS", Value: int64(2000)}})
+	heal()
+	c.pass(10 * time.Second)
+	c.wantOK(bson.D{{Key: "create", Value: "docs"}, {Key: "maxTimeMS", Value: int64(2000)}})
+	c.wantCode(2, bson.D{{Key: "drop", Value: "docs"}, {Key: "maxTimeMS", Value: int64(-1)}})
+}

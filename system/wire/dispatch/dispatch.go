@@ -103,7 +103,7 @@ func (p *Dispatcher) execute(
 	if err := request.BinaryOrder(r.Body); err != nil {
 		return nil, err
 	}
-	return do(t, r)
+	return limited(t, r, do)
 }
 
 // supportsConcern refuses snapshot reads by commands that read no collection.
