@@ -25,18 +25,23 @@ func passOn[Req command.OnWhole](
 
 // toTheEnd has the config server carry out a request without a session, in one of the router's, and
 // repeats it until the operation is over: that may take as long as the migrations before it, and a
-// primary that takes it over knows by the session that it was asked for already.
+// primary that takes it over knows by the session that it was asked for already. It gives up when
+// there has been no primary for as long as a command may take.
 func (r *Router) toTheEnd(
 	t env.Task, in func(command.Session) env.Message,
 ) (*command.Done, error) {
 	session := r.operations.take(r)
 	defer r.operations.free(session)
-	ends := r.ep.Node().Mono().Add(r.settings.MoveWait)
+	now := r.ep.Node().Mono
+	ends, led := now().Add(r.settings.MoveWait), now()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		done, err := rpc.CallPrimary[command.Done](t, r.config, in(session),
 			r.settings.CommandTimeout)
 		again := rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
-		if !again || r.ep.Node().Mono().Add(pause) >= ends {
+		if !errcode.Is(err, errcode.NotWritablePrimary, errcode.HostUnreachable) {
+			led = now()
+		}
+		if !again || now().Add(pause) >= ends || now().Sub(led) > r.settings.CommandTimeout {
 			return done, err
 		}
 		if err := t.Sleep(pause); err != nil {

@@ -110,3 +110,29 @@ func TestMaxTime(t *testing.T) {
 	c.wantOK(bson.D{{Key: "create", Value: "docs"}, {Key: "maxTimeMS", Value: int64(2000)}})
 	c.wantCode(2, bson.D{{Key: "drop", Value: "docs"}, {Key: "maxTimeMS", Value: int64(-1)}})
 }
+
+// TestOperationWithoutPrimary: nobody waits for ever for a config server that is not there.
+func TestOperationWithoutPrimary(t *testing.T) {
+	c := simulate(t, 1)
+	c.wantOK(bson.D{{Key: "create", Value: "plain"}})
+	c.answer(c.routers[0], bson.D{{Key: "count", Value: "docs"}})
+	members := c.cluster.Members("config")
+	heal := c.fromConfig("shard-b")
+	var answer bson.Raw
+	c.ask(c.routers[0], bson.D{{Key: "renameCollection", Value: "test.docs"},
+		{Key: "to", Value: "test.more"}}, func(doc bson.Raw) { answer = doc })
+	c.pass(5 * time.Second)
+	for _, id := range members {
+		c.world.Crash(id)
+	}
+	c.pass(2 * time.Minute)
+	if answer == nil || isOK(answer) {
+		t.Errorf("after two minutes without a config server the answer is %v", answer)
+	}
+	for _, id := range members {
+		c.world.Restart(id)
+	}
+	heal()
+	c.pass(10 * time.Second)
+	c.wantNames("more", "plain")
+}
