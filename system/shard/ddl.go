@@ -328,10 +328,13 @@ func (s *Server) created(op *oplog.Op) {
 }
 
 // dropped follows the end of an incarnation, or of its name, on every member: what was known of it,
-// and every query that reads it, is over.
+// and every query that reads it, is over. Nothing of all of its chunks stays in memory, for which
+// there may never be another use.
 func (s *Server) dropped(ns string) {
 	c := s.Collection(ns)
 	c.Clear()
 	c.drops++
+	c.cache, c.encoded = nil, nil
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incomingRange) bool { return in.arrived })
 	s.cursors.killOf(ns)
 }
