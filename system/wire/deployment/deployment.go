@@ -50,6 +50,30 @@ func Move(t env.Task, d *Deployment, req env.Message) error {
 	return err
 }
 
+// moveTries is how often a move is asked for whose answer was lost with a primary, and movePause how
+// long the next one has to be elected before.
+const (
+	moveTries = 10
+	movePause = time.Second
+)
+
+// MoveOn is Move for a command that may be repeated, as what has moved already is where it should
+// be: a primary that ends meanwhile is no reason to fail. Its successor goes on with what it has
+// begun, or begins again.
+func MoveOn(t env.Task, d *Deployment, req env.Message) error {
+	for tries := 1; ; tries++ {
+		err := Move(t, d, req)
+		lost := errcode.Is(err, errcode.HostUnreachable, errcode.NotWritablePrimary,
+			errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
+		if !lost || tries == moveTries {
+			return err
+		}
+		if err := t.Sleep(movePause); err != nil {
+			return err
+		}
+	}
+}
+
 // patience is how long the router may take; its own retries end earlier.
 func (d *Deployment) patience() time.Duration {
 	return d.Settings.AttemptTimeout + d.Settings.CommandTimeout + d.Settings.WriteConcernTimeout

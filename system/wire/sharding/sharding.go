@@ -182,7 +182,7 @@ func (s service) onChunks(
 		if err != nil {
 			return nil, err
 		}
-		return reply.Result(more...), deployment.Move(t, s.d, req)
+		return reply.Result(more...), deployment.MoveOn(t, s.d, req)
 	}
 }
 
@@ -312,7 +312,7 @@ func (s service) movePrimary(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reply.OK(), deployment.Move(t, s.d, &command.MovePrimary{Database: name, To: to})
+	return reply.OK(), deployment.MoveOn(t, s.d, &command.MovePrimary{Database: name, To: to})
 }
 
 func (s service) listShards(t env.Task, _ *request.Request) (bson.D, error) {
