@@ -47,3 +47,24 @@ func TestMoveOverFailover(t *testing.T) {
 		}
 	}
 }
+
+// TestOrdersOverFailover: what an operator asks for just after the config server has got another
+// primary is done by that.
+func TestOrdersOverFailover(t *testing.T) {
+	c := simulate(t, 1)
+	for _, cmd := range []bson.D{
+		{{Key: "addShardToZone", Value: "shard-a"}, {Key: "zone", Value: "east"}},
+		{{Key: "enableSharding", Value: "more"}},
+		{{Key: "balancerStart", Value: 1}},
+		{{Key: "removeShard", Value: "shard-b"}},
+	} {
+		c.wantOK(bson.D{{Key: "balancerStatus", Value: 1}})
+		old := c.cluster.Primary("config")
+		c.wantOK(bson.D{{Key: "replSetStepDown", Value: 60}, {Key: "shard", Value: "config"}})
+		c.until("another one leads", func() bool {
+			now := c.cluster.Primary("config")
+			return now != "" && now != old
+		})
+		c.wantOK(cmd)
+	}
+}

@@ -50,8 +50,8 @@ func Move(t env.Task, d *Deployment, req env.Message) error {
 	return err
 }
 
-// moveTries is how often a move is asked for whose answer was lost with a primary, and movePause how
-// long the next one has to be elected before.
+// moveTries is how often a primary is asked again that was lost, or was none, and movePause how long
+// the next one has to be elected before.
 const (
 	moveTries = 10
 	movePause = time.Second
@@ -79,9 +79,18 @@ func (d *Deployment) patience() time.Duration {
 	return d.Settings.AttemptTimeout + d.Settings.CommandTimeout + d.Settings.WriteConcernTimeout
 }
 
-// AskConfig sends a command to the primary of the config server.
+// AskConfig sends a command to the primary of the config server. One that a member has refused
+// because it is not the primary, any more, it sends again.
 func AskConfig[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, error) {
-	return rpc.CallPrimary[Resp](t, d.Config, req, d.Settings.MoveWait)
+	for tries := 1; ; tries++ {
+		resp, err := rpc.CallPrimary[Resp](t, d.Config, req, d.Settings.MoveWait)
+		if !errcode.Is(err, errcode.NotWritablePrimary) || tries == moveTries {
+			return resp, err
+		}
+		if err := t.Sleep(movePause); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // Catalog reads a namespace of the database config.
