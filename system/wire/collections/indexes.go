@@ -43,8 +43,8 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.d.Create(t, ns, nil, false); err != nil &&
-		!errcode.Is(err, errcode.IllegalOperation) {
+	made, err := s.d.Create(t, ns, nil, false)
+	if err != nil && !errcode.Is(err, errcode.IllegalOperation) {
 		return nil, err
 	}
 	present, err := s.find(t, ns)
@@ -67,10 +67,19 @@ func (s service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
 		all.ConcernError = cmp.Or(one.ConcernError, all.ConcernError)
 	}
 	return confirmed(all,
-		bson.E{Key: "numIndexesBefore", Value: int32(1)},
-		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
-		bson.E{Key: "createdCollectionAutomatically", Value: false},
+		bson.E{Key: "numIndexesBefore", Value: int32(1 + len(present.Indexes))},
+		bson.E{Key: "numIndexesAfter", Value: int32(1 + joint(present.Indexes, wanted))},
+		bson.E{Key: "createdCollectionAutomatically", Value: made != nil && made.N > 0},
 	), nil
+}
+
+// joint is how many indexes there are in two lists.
+func joint(present, wanted []command.IndexSpec) int {
+	names := map[string]bool{}
+	for _, i := range slices.Concat(present, wanted) {
+		names[i.Name] = true
+	}
+	return len(names)
 }
 
 // wantedIndexes are those that a command describes. All of them are checked before any is created,
