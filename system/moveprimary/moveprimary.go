@@ -52,8 +52,8 @@ type Service struct {
 	commits  Commits
 
 	moves  map[string]*primaryMove // away from here, by database
-	clones map[string]*copyTask
-	count  int64 // moves begun in this term
+	clones map[string]*copyTask    // by session and move
+	count  int64                   // moves begun in this term
 }
 
 // New adds moves of primaries to a shard's server and serves their commands.
@@ -201,8 +201,8 @@ func (s *Service) audit(a *command.AuditReply) {
 				"movePrimary "+m.record.Move+", which is not on record")
 		}
 	}
-	for _, session := range sortedKeys(s.clones) {
-		if c := s.clones[session]; !c.over {
+	for _, name := range sortedKeys(s.clones) {
+		if c := s.clones[name]; !c.over {
 			a.ActiveMigrations = append(a.ActiveMigrations, "the copy of "+c.move) // it may write still
 		}
 	}

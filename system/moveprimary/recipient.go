@@ -2,6 +2,7 @@ package moveprimary
 
 import (
 	"cmp"
+	"maps"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -17,9 +18,10 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// copyTask is a copy that was begun in this term. It is kept until the next one from the same
-// shard, for a sender that has not received the answer.
+// copyTask is a copy that was begun in this term. It is kept until the next one of the database has
+// begun, for a sender that has not received the answer.
 type copyTask struct {
+	lsid  string
 	move  string
 	over  bool
 	err   error
@@ -70,8 +72,9 @@ func (s *Service) cloneCatalogData(
 	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
-	c := s.clones[req.Lsid]
-	if c == nil || c.move != req.Move {
+	name := req.Lsid + " " + req.Move
+	c := s.clones[name]
+	if c == nil {
 		if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn >= req.Txn {
 			return nil, errcode.New(errcode.StaleSession,
 				"the copy of %s was begun by another primary, or given up", req.Move)
@@ -79,8 +82,8 @@ func (s *Service) cloneCatalogData(
 		if err := s.shard.Outside(); err != nil {
 			return nil, err
 		}
-		c = &copyTask{move: req.Move}
-		s.clones[req.Lsid] = c
+		c = &copyTask{lsid: req.Lsid, move: req.Move}
+		s.clones[name] = c
 		s.node.Spawn(s.member.TermScope(), "clone "+req.Move, func(own env.Task) {
 			c.err = s.copyAll(own, req)
 			c.over = true
@@ -104,6 +107,7 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 	if err := s.asked(t, req); err != nil {
 		return err
 	}
+	s.forgetClones(req)
 	if s.fences() {
 		if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 			return err
@@ -152,6 +156,14 @@ func (s *Service) asked(t env.Task, req *command.CloneCatalogData) error {
 	}
 	_, err := askPrimary[command.Page](t, s, req.From, &command.ClonePage{Move: req.Move, NS: ns})
 	return err
+}
+
+// forgetClones forgets the copies of earlier moves, whose answers nobody waits for any more. What
+// only arrives late must not have the present one forgotten: it would begin a second time.
+func (s *Service) forgetClones(req *command.CloneCatalogData) {
+	maps.DeleteFunc(s.clones, func(_ string, c *copyTask) bool {
+		return c.lsid == req.Lsid && c.move != req.Move && c.over
+	})
 }
 
 // begins makes a collection as it is where it comes from, without its documents.
