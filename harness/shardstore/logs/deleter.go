@@ -65,8 +65,10 @@ func (d Deleter) warned(task string, term, before uint64) bool {
 }
 
 // Announces are the ranges of a collection whose deletion is announced in the entries after one
-// index and up to another, inclusive.
+// index and up to another, inclusive. What is announced of a former collection of the name concerns
+// nobody who reads this one.
 func (d Deleter) Announces(ns string, behind, last uint64) (all []warnings.Range) {
+	identity := d.identity(ns)
 	for i := behind + 1; i <= last; i++ {
 		e, _, kept := d.Entry(i)
 		if !kept {
@@ -77,16 +79,29 @@ func (d Deleter) Announces(ns string, behind, last uint64) (all []warnings.Range
 			if op.Doc == nil || !announces(op) {
 				continue
 			}
-			field := "nss"
+			name, uuid := "nss", "collectionUuid"
 			if op.NS == shard.VersionNS {
-				field = "ns"
+				name, uuid = "ns", "uuid"
 			}
-			if text(op.Doc, field) == ns {
+			if text(op.Doc, name) == ns && text(op.Doc, uuid) == identity {
 				all = append(all, warnings.Range{Min: bytesOf(op.Doc, "min"), Max: bytesOf(op.Doc, "max")})
 			}
 		}
 	}
 	return all
+}
+
+// identity is the UUID of the collection of that name, empty when there is none.
+func (d Deleter) identity(ns string) string {
+	options, exists := d.Store().Options(ns)
+	if !exists {
+		return ""
+	}
+	uuid, _, err := store.DecodeOptions(options)
+	if err != nil {
+		return ""
+	}
+	return uuid
 }
 
 // announces says whether secondaries learn from an operation that a range will be deleted.

@@ -47,7 +47,7 @@ func task(t *testing.T, processing bool) oplog.Op {
 	return oplog.Op{
 		Kind: oplog.Update, NS: rangedel.Namespace, ID: string(key.String("m")),
 		Doc: encoded(t, rangedel.Task{
-			Migration: "m", NS: "t.c", Min: []byte("a"), Max: []byte("c"), Processing: processing,
+			Migration: "m", NS: "t.c", UUID: "u", Min: []byte("a"), Max: []byte("c"), Processing: processing,
 		}),
 	}
 }
@@ -57,7 +57,7 @@ func warning(t *testing.T) oplog.Op {
 	return oplog.Op{
 		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String("startRangeDeletion")),
 		Tag: "m", Doc: encoded(t, bson.D{
-			{Key: "ns", Value: "t.c"}, {Key: "min", Value: []byte("a")}, {Key: "max", Value: []byte("c")},
+			{Key: "ns", Value: "t.c"}, {Key: "uuid", Value: "u"}, {Key: "min", Value: []byte("a")}, {Key: "max", Value: []byte("c")},
 		}),
 	}
 }
@@ -66,6 +66,11 @@ func warning(t *testing.T) oplog.Op {
 // document of the term does.
 func TestAnnounced(t *testing.T) {
 	nop := oplog.Op{Kind: oplog.Noop}
+	made := func(uuid string) oplog.Op {
+		return oplog.Op{
+			Kind: oplog.Create, NS: "t.c", Doc: store.EncodeOptions(uuid, key.Pattern{Field: "_id"}),
+		}
+	}
 	for name, c := range map[string]struct {
 		log       keeper
 		records   bool
@@ -73,13 +78,18 @@ func TestAnnounced(t *testing.T) {
 		announced bool
 		lost      string
 	}{
-		"marked":            {kept(t, task(t, false), task(t, true), nop), true, 1, true, "[{a c}]"},
-		"ready":             {kept(t, task(t, false), nop), true, 1, false, "[]"},
-		"no task":           {kept(t, nop, nop), true, 1, true, "[]"},
-		"warned":            {kept(t, nop, warning(t), nop), false, 1, true, "[{a c}]"},
-		"not warned":        {kept(t, nop, nop), false, 1, false, "[]"},
-		"in another term":   {kept(t, nop, warning(t), nop), false, 2, false, "[{a c}]"},
-		"announced at once": {kept(t, nop, warning(t)), false, 1, false, "[{a c}]"},
+		"marked": {
+			kept(t, made("u"), task(t, false), task(t, true), nop), true, 1, true, "[{a c}]",
+		},
+		"ready":           {kept(t, made("u"), task(t, false), nop), true, 1, false, "[]"},
+		"no task":         {kept(t, made("u"), nop), true, 1, true, "[]"},
+		"warned":          {kept(t, made("u"), warning(t), nop), false, 1, true, "[{a c}]"},
+		"not warned":      {kept(t, made("u"), nop), false, 1, false, "[]"},
+		"in another term": {kept(t, made("u"), warning(t), nop), false, 2, false, "[{a c}]"},
+		"announced at once": {
+			kept(t, made("u"), warning(t)), false, 1, false, "[{a c}]",
+		},
+		"of a former collection": {kept(t, made("v"), warning(t), nop), false, 1, true, "[]"},
 	} {
 		d := Deleter{c.log, c.records}
 		if got := d.Announced("m", c.term, d.Last()); got != c.announced {
