@@ -71,7 +71,8 @@ func (j *Judge) lacksOperation(o *Open) string {
 			"released", o.Operation, released)
 	}
 	number := slices.Index(Fields(operations), "number")
-	for n, r := range j.records { // whichever
+	//shardproof:allow map any of them will do
+	for n, r := range j.records {
 		if n.NS == operations && r.Values[number].Number == o.Operation {
 			return ""
 		}
@@ -84,7 +85,8 @@ func (j *Judge) has(n Name) bool {
 	if n.Set != "" {
 		return j.records[n] != nil
 	}
-	for known := range j.records { // whichever
+	//shardproof:allow map any of them will do
+	for known := range j.records {
 		if known.NS == n.NS && known.ID == n.ID {
 			return true
 		}

@@ -50,8 +50,8 @@ func Move(t env.Task, d *Deployment, req env.Message) error {
 	return err
 }
 
-// moveTries is how often a primary is asked again that was lost, or was none, and movePause how long
-// the next one has to be elected before.
+// moveTries is how often a primary is asked again that was lost, or was none, and movePause how
+// long the next one has to be elected before.
 const (
 	moveTries = 10
 	movePause = time.Second
