@@ -28,9 +28,11 @@ func (s *Server) splitChunk(
 		Max:   req.Max,
 		At:    req.At,
 	}
-	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool {
-		return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At)
-	})
+	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit,
+		func(before, table *catalog.Table) bool {
+			return isNew(before, table, rng.Min) && table.Collection().Epoch == req.Epoch &&
+				isSplit(table, rng, req.At)
+		})
 }
 
 // Split is splitChunk for the parts of this shard that decide what is to be cut.
@@ -52,8 +54,9 @@ func (s *Server) mergeChunks(
 		Max:   req.Max,
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
-		func(table *catalog.Table) bool {
-			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng
+		func(before, table *catalog.Table) bool {
+			return isNew(before, table, rng.Min) && table.Collection().Epoch == req.Epoch &&
+				table.Owner(rng.Min).Range == rng
 		})
 }
 
@@ -63,9 +66,14 @@ func (s *Server) mergeAllChunks(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks,
 ) (*command.Done, error) {
 	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
-	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge, func(*catalog.Table) bool {
-		return false
-	})
+	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge,
+		func(_, _ *catalog.Table) bool { return false })
+}
+
+// isNew reports whether the chunk that has a key is newer than what the shard knew before: a member
+// of the config server that lags shows what may have been undone since.
+func isNew(before, table *catalog.Table, k key.Key) bool {
+	return before != nil && before.Version().Older(table.Owner(k).Version)
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.
@@ -85,13 +93,14 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 // primary that was deposed meanwhile does not answer for its shard.
 func (s *Server) reshape(
 	t env.Task, ns string, commit env.Message, site failpoint.Site,
-	happened func(*catalog.Table) bool,
+	happened func(before, after *catalog.Table) bool,
 ) (*command.Done, error) {
 	lead, err := s.cfg.Member.Lead()
 	if err != nil {
 		return nil, err
 	}
 	c, note := s.Collection(ns), env.Note{ID: ns}
+	before := c.knownTable()
 	if c.donor != nil {
 		if err := t.Point(failpoint.SplitConcurrentWithMove, note); err != nil {
 			return nil, err
@@ -109,10 +118,18 @@ func (s *Server) reshape(
 	switch {
 	case unknown != nil:
 		return nil, unknown
-	case err != nil && !happened(table):
+	case err != nil && !happened(before, table):
 		return nil, err
 	}
 	return &command.Done{}, lead.AwaitMajority(t)
+}
+
+// knownTable is the routing table by which the shard knows what it owns, nil when it does not.
+func (c *Collection) knownTable() *catalog.Table {
+	if c.known == nil {
+		return nil
+	}
+	return c.known.Table
 }
 
 func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {
