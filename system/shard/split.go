@@ -30,8 +30,8 @@ func (s *Server) splitChunk(
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit,
 		func(before, table *catalog.Table) bool {
-			return isNew(before, table, rng.Min) && table.Collection().Epoch == req.Epoch &&
-				isSplit(table, rng, req.At)
+			return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At) &&
+				isNew(before, table, rng.Min)
 		})
 }
 
@@ -55,8 +55,8 @@ func (s *Server) mergeChunks(
 	}
 	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
 		func(before, table *catalog.Table) bool {
-			return isNew(before, table, rng.Min) && table.Collection().Epoch == req.Epoch &&
-				table.Owner(rng.Min).Range == rng
+			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng &&
+				isNew(before, table, rng.Min)
 		})
 }
 
@@ -70,10 +70,10 @@ func (s *Server) mergeAllChunks(
 		func(_, _ *catalog.Table) bool { return false })
 }
 
-// isNew reports whether the chunk that has a key is newer than what the shard knew before: a member
-// of the config server that lags shows what may have been undone since.
+// isNew reports whether the chunk that has a key is newer than all chunks of a table; nil is one
+// that is older than any.
 func isNew(before, table *catalog.Table, k key.Key) bool {
-	return before != nil && before.Version().Older(table.Owner(k).Version)
+	return before == nil || before.Version().Older(table.Owner(k).Version)
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.
@@ -100,7 +100,7 @@ func (s *Server) reshape(
 		return nil, err
 	}
 	c, note := s.Collection(ns), env.Note{ID: ns}
-	before := c.knownTable()
+	before := c.known
 	if c.donor != nil {
 		if err := t.Point(failpoint.SplitConcurrentWithMove, note); err != nil {
 			return nil, err
@@ -118,18 +118,18 @@ func (s *Server) reshape(
 	switch {
 	case unknown != nil:
 		return nil, unknown
-	case err != nil && !happened(before, table):
-		return nil, err
+	case errcode.Is(err, errcode.BadValue, errcode.ConflictingOperationInProgress):
+		// The config server has looked, and the table is no older than what it has seen.
+		if !happened(nil, table) {
+			return nil, err
+		}
+	case err != nil:
+		// A member that lags shows what may have been undone since.
+		if before == nil || !happened(before.Table, table) {
+			return nil, err
+		}
 	}
 	return &command.Done{}, lead.AwaitMajority(t)
-}
-
-// knownTable is the routing table by which the shard knows what it owns, nil when it does not.
-func (c *Collection) knownTable() *catalog.Table {
-	if c.known == nil {
-		return nil
-	}
-	return c.known.Table
 }
 
 func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {
