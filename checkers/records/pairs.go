@@ -12,19 +12,19 @@ import (
 // Open is what a record leaves open, and until when. The zero value is of a record that leaves
 // nothing open.
 type Open struct {
-	// Ends are the records of which one has to be there as long as this is open.
-	Ends []Name
+	// Owners are the records of which one has to be there as long as this is open.
+	Owners []Name
 	// Operation is the number of the operation on a whole collection that has to be released, and
 	// Released the record of the newest that was; zero for none.
 	Operation int64
 	Released  Name
 }
 
-func (o *Open) leaves() bool { return len(o.Ends) > 0 || o.Operation != 0 }
+func (o *Open) leaves() bool { return len(o.Owners) > 0 || o.Operation != 0 }
 
-// Entered judges what is open when all records of an entry of a set are written: a record and that
-// by which it is ended may be written in one entry.
-func (j *Judge) Entered(set string, index uint64) {
+// Entered judges what is open when all records of an entry of a set are written: a record and its
+// owner may be written in one entry. Step is that at which a majority had the entry.
+func (j *Judge) Entered(set string, index, step uint64) {
 	if len(j.open) == 0 {
 		return
 	}
@@ -40,6 +40,7 @@ func (j *Judge) Entered(set string, index uint64) {
 				Broke: fmt.Sprintf("entry %d of %s leaves a record in %s of %s open", index, set, n.NS,
 					n.Set),
 				Because: []string{lacks},
+				Events:  []uint64{step},
 			})
 		}
 	}
@@ -49,19 +50,19 @@ func compare(a, b Name) int {
 	return strings.Compare(a.Set+" "+a.NS+" "+a.ID, b.Set+" "+b.NS+" "+b.ID)
 }
 
-// lacks says what is not there by which a record would be ended; empty when something is.
+// lacks says which owner a record lacks; empty when it has one.
 func (j *Judge) lacks(o *Open) string {
 	if o.Operation != 0 {
 		return j.lacksOperation(o)
 	}
 	var names []string
-	for _, n := range o.Ends {
+	for _, n := range o.Owners {
 		if j.has(n) {
 			return ""
 		}
 		names = append(names, n.NS)
 	}
-	return "there is no record of who ends it, in " + strings.Join(names, " or ")
+	return "it has no owner in " + strings.Join(names, " or ")
 }
 
 // lacksOperation: the config server has a record of an operation until every shard has released it.

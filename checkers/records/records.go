@@ -3,8 +3,8 @@
 //
 // A record outlives the primary that has written it, and its successors go by it. Who writes back
 // what it read some time ago undoes what others have written meanwhile. And what one record leaves
-// open, such as a critical section, is ended by those who go by another: if that is not there, a
-// failover in that moment leaves nobody who would end it.
+// open, such as a critical section, a new primary finishes by another record, its owner: a failover
+// while that is not there leaves nobody who would finish it.
 //
 // Promise: every change of a record that a majority has is judged, in the order of the log.
 //
@@ -39,7 +39,7 @@ var pairsRule = verdict.Checker{
 		"section is its migration, movePrimary or unreleased DDL operation; the owner of " +
 		"a pending range deletion task is the migration whose outcome it waits for.",
 	Signatures: verdict.Meanings{
-		ownerless: "a record was left open without the record by which it would be ended",
+		ownerless: "a record of unfinished work had no owner",
 	},
 }
 
@@ -62,7 +62,8 @@ type Value struct {
 // of Fields.
 type Record struct {
 	Name
-	Index uint64
+	// Index is that of the entry, Step that at which a majority had it.
+	Index, Step uint64
 	// Renames says that the entry renames a collection, too.
 	Renames bool
 	Values  []Value
@@ -125,5 +126,6 @@ func (j *Judge) judge(r *Record, f field, before *Record, i int) {
 			r.NS),
 		Because: []string{fmt.Sprintf("entry %d had written the record before; %s", before.Index,
 			f.promise)},
+		Events: []uint64{before.Step, r.Step},
 	})
 }

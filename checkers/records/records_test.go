@@ -82,8 +82,8 @@ func TestEntered(t *testing.T) {
 	remove := func(set, ns, id string) func(*records.Judge) {
 		return func(j *records.Judge) { j.Removed(records.Name{Set: set, NS: ns, ID: id}) }
 	}
-	entry := func(j *records.Judge) { j.Entered("shard-a", 1) }
-	ofMove := records.Open{Ends: []records.Name{{Set: "shard-a", NS: recipients, ID: "m"}}}
+	entry := func(j *records.Judge) { j.Entered("shard-a", 1, 7) }
+	ofMove := records.Open{Owners: []records.Name{{Set: "shard-a", NS: recipients, ID: "m"}}}
 	section := write("shard-a", sections, "test.docs", ofMove, "", 0)
 	record := write("shard-a", recipients, "m", records.Open{}, "", 0)
 	of5 := write("shard-a", sections, "test.docs", records.Open{

@@ -47,7 +47,7 @@ func drawScripts(d keyed.Source, seed uint64, p Profile) *scenario.Scenario {
 	return s
 }
 
-// layScripts lays the scripts of two to four activities over each other, each begun at a time of
+// layScripts lays the scripts of up to four activities over each other, each begun at a time of
 // its own, and adds faults at their sites. There are fewer when one is drawn more than once.
 func layScripts(d keyed.Source, protocol string) *scenario.Scenario {
 	var some []activity.Start

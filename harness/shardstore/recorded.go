@@ -322,6 +322,6 @@ func timeIn(doc bson.Raw, field string) uint64 {
 // commits has records judged as a majority has them.
 func (c *cluster) commits(e *trace.Event) {
 	if m := c.Member(env.NodeID(e.Node)); e.Kind == trace.Majority && m != nil {
-		c.committed.Committed(m.Name(), m.Committed().Index, m)
+		c.committed.Committed(m.Name(), m.Committed().Index, e.Step, m)
 	}
 }

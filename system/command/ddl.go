@@ -5,7 +5,6 @@ import (
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
-	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -42,58 +41,6 @@ type RenameCollection struct {
 	NS, To     string
 	DropTarget bool
 	Session    Session
-}
-
-// OnWhole is a command about a whole sharded collection, or about one that is to be sharded: the
-// session by which it is executed once, if any, and a copy of the command in another session.
-type OnWhole interface {
-	Statement() Session
-	In(Session) env.Message
-}
-
-// Statement implements OnWhole.
-func (c ShardCollection) Statement() Session { return c.Session }
-
-// In implements OnWhole.
-func (c ShardCollection) In(s Session) env.Message {
-	c.Session = s
-	return &c
-}
-
-// Statement implements OnWhole.
-func (c DropCollection) Statement() Session { return c.Session }
-
-// In implements OnWhole.
-func (c DropCollection) In(s Session) env.Message {
-	c.Session = s
-	return &c
-}
-
-// Statement implements OnWhole.
-func (c RenameCollection) Statement() Session { return c.Session }
-
-// In implements OnWhole.
-func (c RenameCollection) In(s Session) env.Message {
-	c.Session = s
-	return &c
-}
-
-// Statement implements OnWhole.
-func (c CreateIndex) Statement() Session { return c.Session }
-
-// In implements OnWhole.
-func (c CreateIndex) In(s Session) env.Message {
-	c.Session = s
-	return &c
-}
-
-// Statement implements OnWhole.
-func (c DropIndex) Statement() Session { return c.Session }
-
-// In implements OnWhole.
-func (c DropIndex) In(s Session) env.Message {
-	c.Session = s
-	return &c
 }
 
 // ShardsvrParticipate has a shard take one step of an operation on a whole collection. A shard that

@@ -12,31 +12,29 @@ import (
 // passOn hands requests of one type on to the config server. Operations on whole collections are
 // its own; what became of them the router learns like any other change. A request in a session is
 // sent once, for its client knows how to repeat it.
-func passOn[Req command.OnWhole](
-	r *Router,
+func passOn[Req any](
+	r *Router, session func(*Req) *command.Session,
 ) func(t env.Task, _ env.NodeID, req *Req) (*command.Done, error) {
 	return func(t env.Task, _ env.NodeID, req *Req) (*command.Done, error) {
-		if (*req).Statement().ID == "" {
-			return r.toTheEnd(t, (*req).In)
+		if session(req).ID != "" {
+			return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.AttemptTimeout)
 		}
-		return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.AttemptTimeout)
+		own := *req
+		*session(&own) = r.operations.take(r)
+		defer r.operations.free(*session(&own))
+		return r.toTheEnd(t, &own)
 	}
 }
 
-// toTheEnd has the config server carry out a request without a session, in one of the router's, and
-// repeats it until the operation is over: that may take as long as the migrations before it, and a
-// primary that takes it over knows by the session that it was asked for already. It gives up when
-// there has been no primary for as long as a command may take.
-func (r *Router) toTheEnd(
-	t env.Task, in func(command.Session) env.Message,
-) (*command.Done, error) {
-	session := r.operations.take(r)
-	defer r.operations.free(session)
+// toTheEnd has the config server carry out a request in a session of the router's, and repeats it
+// until the operation is over: that may take as long as the migrations before it, and a primary
+// that takes it over knows by the session that it was asked for already. It gives up when there has
+// been no primary for as long as a command may take.
+func (r *Router) toTheEnd(t env.Task, req env.Message) (*command.Done, error) {
 	now := r.ep.Node().Mono
 	ends, led := now().Add(r.settings.MoveWait), now()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		done, err := rpc.CallPrimary[command.Done](t, r.config, in(session),
-			r.settings.CommandTimeout)
+		done, err := rpc.CallPrimary[command.Done](t, r.config, req, r.settings.CommandTimeout)
 		again := rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
 		if !errcode.Is(err, errcode.NotWritablePrimary, errcode.HostUnreachable) {
 			led = now()

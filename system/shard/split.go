@@ -28,10 +28,9 @@ func (s *Server) splitChunk(
 		Max:   req.Max,
 		At:    req.At,
 	}
-	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit,
-		func(before, table *catalog.Table) bool {
-			return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At) &&
-				isNew(before, table, rng.Min)
+	return s.reshape(t, req.NS, rng.Min, commit, failpoint.SplitSendCommit,
+		func(table *catalog.Table) bool {
+			return table.Collection().Epoch == req.Epoch && isSplit(table, rng, req.At)
 		})
 }
 
@@ -53,10 +52,9 @@ func (s *Server) mergeChunks(
 		Min:   req.Min,
 		Max:   req.Max,
 	}
-	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
-		func(before, table *catalog.Table) bool {
-			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng &&
-				isNew(before, table, rng.Min)
+	return s.reshape(t, req.NS, rng.Min, commit, failpoint.SplitMergeCommit,
+		func(table *catalog.Table) bool {
+			return table.Collection().Epoch == req.Epoch && table.Owner(rng.Min).Range == rng
 		})
 }
 
@@ -66,14 +64,8 @@ func (s *Server) mergeAllChunks(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks,
 ) (*command.Done, error) {
 	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
-	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge,
-		func(_, _ *catalog.Table) bool { return false })
-}
-
-// isNew reports whether the chunk that has a key is newer than all chunks of a table; nil is one
-// that is older than any.
-func isNew(before, table *catalog.Table, k key.Key) bool {
-	return before == nil || before.Version().Older(table.Owner(k).Version)
+	return s.reshape(t, req.NS, key.Min, commit, failpoint.SplitAutoMerge,
+		func(*catalog.Table) bool { return false })
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.
@@ -88,12 +80,14 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent
 // once: when its outcome is unknown, what the refresh shows is the outcome, unless the collection
-// is another one by now, or none, which may look the same. A migration of the collection does not
-// matter: the commits follow each other, and one that a chunk was taken away from is refused. A
-// primary that was deposed meanwhile does not answer for its shard.
+// is another one by now, or none, which may look the same. Without an answer of the config server
+// the first chunk that changes must also be newer than all that the shard knew before: a member
+// that lags shows what may have been undone since. A migration of the collection does not matter:
+// the commits follow each other, and one that a chunk was taken away from is refused. A primary
+// that was deposed meanwhile does not answer for its shard.
 func (s *Server) reshape(
-	t env.Task, ns string, commit env.Message, site failpoint.Site,
-	happened func(before, after *catalog.Table) bool,
+	t env.Task, ns string, first key.Key, commit env.Message, site failpoint.Site,
+	happened func(*catalog.Table) bool,
 ) (*command.Done, error) {
 	lead, err := s.cfg.Member.Lead()
 	if err != nil {
@@ -118,18 +112,17 @@ func (s *Server) reshape(
 	switch {
 	case unknown != nil:
 		return nil, unknown
-	case errcode.Is(err, errcode.BadValue, errcode.ConflictingOperationInProgress):
-		// The config server has looked, and the table is no older than what it has seen.
-		if !happened(nil, table) {
-			return nil, err
-		}
-	case err != nil:
-		// A member that lags shows what may have been undone since.
-		if before == nil || !happened(before.Table, table) {
-			return nil, err
-		}
+	case err != nil && !(happened(table) &&
+		(isRefusal(err) || before != nil && before.Version().Older(table.Owner(first).Version))):
+		return nil, err
 	}
 	return &command.Done{}, lead.AwaitMajority(t)
+}
+
+// isRefusal reports whether the config server has looked at the chunks: what is read after that is
+// no older than what it has seen.
+func isRefusal(err error) bool {
+	return errcode.Is(err, errcode.BadValue, errcode.ConflictingOperationInProgress)
 }
 
 func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {

@@ -2,7 +2,8 @@
 //
 // Promise: what is shown to the judge of records is what a majority has, as the log has it.
 //
-// Refusal: entries that the log has forgotten before they were read are left out.
+// Refusal: when a log has forgotten an entry before it was read, nothing is judged any more: what
+// the entry has written or removed is not known.
 package committed
 
 import (
@@ -29,22 +30,24 @@ type Log interface {
 type Reader struct {
 	Records *records.Judge
 	upto    map[string]uint64
+	lost    bool
 }
 
 // New returns a reader that has read nothing.
 func New() *Reader { return &Reader{Records: records.New(), upto: map[string]uint64{}} }
 
-// Committed reads the entries of a set up to an index, which a majority has.
-func (r *Reader) Committed(set string, index uint64, log Log) {
-	for i := r.upto[set] + 1; i <= index; i++ {
-		if e, _, ok := log.Entry(i); ok {
-			r.entry(set, i, e)
+// Committed reads the entries of a set up to an index, which a majority has since a step.
+func (r *Reader) Committed(set string, index, step uint64, log Log) {
+	for i := r.upto[set] + 1; i <= index && !r.lost; i++ {
+		e, _, kept := log.Entry(i)
+		if r.lost = !kept; kept {
+			r.entry(set, i, step, e)
 		}
 	}
 	r.upto[set] = max(r.upto[set], index)
 }
 
-func (r *Reader) entry(set string, index uint64, e *oplog.Entry) {
+func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
 	renames := false
 	for i := range e.Ops {
 		renames = renames || e.Ops[i].Kind == oplog.Rename
@@ -59,12 +62,12 @@ func (r *Reader) entry(set string, index uint64, e *oplog.Entry) {
 			r.Records.Removed(name)
 		case op.Kind == oplog.Insert || op.Kind == oplog.Update:
 			r.Records.Written(&records.Record{
-				Name: name, Index: index, Renames: renames, Values: valuesOf(op.Doc, names),
-				Open: leftOpen(name, op.Doc),
+				Name: name, Index: index, Step: step, Renames: renames,
+				Values: valuesOf(op.Doc, names), Open: leftOpen(name, op.Doc),
 			})
 		}
 	}
-	r.Records.Entered(set, index)
+	r.Records.Entered(set, index, step)
 }
 
 // leftOpen is what a record leaves open: a critical section, or a range deletion that waits for the
@@ -80,13 +83,13 @@ func leftOpen(n records.Name, doc bson.Raw) (o records.Open) {
 			return o
 		}
 		id := string(key.String(holder))
-		o.Ends = []records.Name{
+		o.Owners = []records.Name{
 			{Set: n.Set, NS: migration.RecipientsNS, ID: id},
 			{Set: n.Set, NS: moveprimary.Namespace, ID: id},
 		}
 	case rangedel.Namespace:
 		if pending, _ := doc.Lookup("pending").BooleanOK(); pending {
-			o.Ends = []records.Name{
+			o.Owners = []records.Name{
 				{NS: migration.CoordinatorsNS, ID: n.ID}, {NS: migration.RecipientsNS, ID: n.ID},
 			}
 		}

@@ -12,7 +12,9 @@ import (
 
 type log []oplog.Entry
 
-func (l log) Entry(index uint64) (*oplog.Entry, uint64, bool) { return &l[index-1], 1, true }
+func (l log) Entry(index uint64) (*oplog.Entry, uint64, bool) {
+	return &l[index-1], 1, l[index-1].Ops != nil
+}
 
 func task(kind oplog.Kind, fields ...bson.E) oplog.Op {
 	doc, err := bson.Marshal(bson.D(fields))
@@ -39,7 +41,7 @@ func TestCommitted(t *testing.T) {
 	r := committed.New()
 	for i, want := range []int{0, 0, 0, 1, 1, 1} {
 		for range 2 {
-			r.Committed("shard-a", uint64(i+1), l)
+			r.Committed("shard-a", uint64(i+1), 7, l)
 		}
 		if v := r.Records.Verdicts()[0]; len(v.Violations) != want {
 			t.Fatalf("after entry %d: %v, want %d violations", i+1, v.Violations, want)
@@ -72,9 +74,19 @@ func TestLeftOpen(t *testing.T) {
 		"a deletion that is due": {[]oplog.Op{task(oplog.Insert, bson.E{Key: "nss", Value: "test.a"})}, 0},
 	} {
 		r := committed.New()
-		r.Committed("shard-a", 1, log{{Ops: c.ops}})
+		r.Committed("shard-a", 1, 7, log{{Ops: c.ops}})
 		if v := r.Records.Verdicts()[1]; len(v.Violations) != c.want {
 			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
 		}
+	}
+}
+
+// What a log has forgotten may have been an owner, or its removal: nothing is judged after it.
+func TestForgotten(t *testing.T) {
+	waits := task(oplog.Insert, bson.E{Key: "pending", Value: true})
+	r := committed.New()
+	r.Committed("shard-a", 2, 7, log{{}, {Ops: []oplog.Op{waits}}})
+	if v := r.Records.Verdicts()[1]; v.Checked != 0 {
+		t.Fatalf("%d records were judged", v.Checked)
 	}
 }

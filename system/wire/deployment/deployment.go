@@ -50,25 +50,31 @@ func Move(t env.Task, d *Deployment, req env.Message) error {
 	return err
 }
 
-// moveTries is how often a primary is asked again that was lost, or was none, and movePause how
-// long the next one has to be elected before.
+// ledTries is how often it is asked in all for what only a primary answers, and ledPause how long
+// the next one has to be elected before.
 const (
-	moveTries = 10
-	movePause = time.Second
+	ledTries = 10
+	ledPause = time.Second
 )
 
 // MoveOn is Move for a command that may be repeated, as what has moved already is where it should
 // be: a primary that ends meanwhile is no reason to fail. Its successor goes on with what it has
 // begun, or begins again.
 func MoveOn(t env.Task, d *Deployment, req env.Message) error {
+	return untilLed(t, func() error { return Move(t, d, req) }, errcode.HostUnreachable,
+		errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
+		errcode.InterruptedDueToReplStateChange)
+}
+
+// untilLed asks again as long as one of the failures is the answer, by which there is no primary
+// just now.
+func untilLed(t env.Task, ask func() error, failures ...errcode.Code) error {
 	for tries := 1; ; tries++ {
-		err := Move(t, d, req)
-		lost := errcode.Is(err, errcode.HostUnreachable, errcode.NotWritablePrimary,
-			errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
-		if !lost || tries == moveTries {
+		err := ask()
+		if !errcode.Is(err, failures...) || tries == ledTries {
 			return err
 		}
-		if err := t.Sleep(movePause); err != nil {
+		if err := t.Sleep(ledPause); err != nil {
 			return err
 		}
 	}
@@ -81,16 +87,12 @@ func (d *Deployment) patience() time.Duration {
 
 // AskConfig sends a command to the primary of the config server. One that a member has refused
 // because it is not the primary, any more, it sends again.
-func AskConfig[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, error) {
-	for tries := 1; ; tries++ {
-		resp, err := rpc.CallPrimary[Resp](t, d.Config, req, d.Settings.MoveWait)
-		if !errcode.Is(err, errcode.NotWritablePrimary) || tries == moveTries {
-			return resp, err
-		}
-		if err := t.Sleep(movePause); err != nil {
-			return nil, err
-		}
-	}
+func AskConfig[Resp any](t env.Task, d *Deployment, req env.Message) (resp *Resp, err error) {
+	err = untilLed(t, func() error {
+		resp, err = rpc.CallPrimary[Resp](t, d.Config, req, d.Settings.MoveWait)
+		return err
+	}, errcode.NotWritablePrimary)
+	return resp, err
 }
 
 // Catalog reads a namespace of the database config.
