@@ -64,11 +64,13 @@ func (o *Oracle) Unannounced() (all []verdict.Damage) {
 }
 
 // Twice is a statement of a retryable write that two shards have executed, each as the first it
-// knew of, since its history could not follow its documents.
+// knew of, since its history could not follow its documents. Found is 0, or the virtual nanosecond
+// at which the second found nothing to change.
 type Twice struct {
 	NS, Key, Session string
 	Txn              int64
 	Statement        int
+	Found            int64
 }
 
 // execution is the first execution of a statement that a majority of its shard may have.
@@ -102,7 +104,7 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	id := executionID(e.Session(), strconv.Itoa(e.Statement()), uint64(e.Txn()))
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS &&
-		(o.replaced(first, e) || o.droppedSince(first) && o.sameKey(first, e) ||
+		(o.replaced(first, e.Node, e.NS) || o.droppedSince(first) && o.sameKey(first, e) ||
 			first.at.Key == e.Key && o.movedWithout(first)) {
 		o.twice = append(o.twice, Twice{
 			NS: e.NS, Key: e.Key, Session: e.Session(), Txn: e.Txn(), Statement: e.Statement(),
@@ -154,10 +156,10 @@ func (o *Oracle) sameKey(first *execution, again *trace.Event) bool {
 }
 
 // replaced says whether an unsharded collection, in which a majority had the statement on record,
-// has given way to the one in which it is executed again. Collections keep their identity when they
-// move and when they are sharded, but not the shard key of the statement.
-func (o *Oracle) replaced(first *execution, again *trace.Event) bool {
-	now := o.identity(again.Node, again.NS)
+// has given way to the one that a member has, in which it is executed again. Collections keep their
+// identity when they move and when they are sharded, but not the shard key of the statement.
+func (o *Oracle) replaced(first *execution, node, ns string) bool {
+	now := o.identity(node, ns)
 	return first.life == 0 && first.identity != "" && now != "" && now != first.identity &&
 		o.world.Set(first.at.Shard).Remembers(first.at)
 }

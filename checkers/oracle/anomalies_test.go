@@ -101,6 +101,35 @@ func TestExecutedTwice(t *testing.T) {
 	}
 }
 
+// What is executed in a dropped collection and finds nothing in the next one, on another shard,
+// counts as executed twice, from when that shard answers.
+func TestFoundNothing(t *testing.T) {
+	const (
+		first = opening + "execute a.0 1 2 c s 5 0\nuser a.0 1 2 c 12\n"
+		kept  = "majority a.0 1 2\n"
+		drop  = "table 1 2 drop\nmajority config.0 1 2\n"
+	)
+	for name, c := range map[string]struct {
+		script, node, ns string
+		statement        int
+		twice            bool
+	}{
+		"after a drop":              {first + kept + drop, "b.0", "test.docs", 0, true},
+		"without a drop":            {first + kept, "b.0", "test.docs", 0, false},
+		"no majority has the drop":  {first + kept + "table 1 2 drop\n", "b.0", "test.docs", 0, false},
+		"no majority had the first": {first + drop, "b.0", "test.docs", 0, false},
+		"the same shard":            {first + kept + drop, "a.1", "test.docs", 0, false},
+		"another statement":         {first + kept + drop, "b.0", "test.docs", 1, false},
+		"another collection":        {first + kept + drop, "b.0", "test.more", 0, false},
+	} {
+		o := observe(t, c.script)
+		o.FoundNothing(c.node, c.ns, "s", 5, c.statement)
+		if got := len(o.ExecutedTwice()) > 0; got != c.twice {
+			t.Errorf("%s: executed twice %v", name, got)
+		}
+	}
+}
+
 // A document is left behind if a client of the primary changed it during the copy of 4.2, and the
 // new primary does not have the change when the commit is written; the history of sessions always.
 func TestLeftBehind(t *testing.T) {

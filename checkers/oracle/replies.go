@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
@@ -30,6 +31,21 @@ const (
 	refusedWritten verdict.Signature = "refused-what-it-wrote"
 	refusedInDoubt verdict.Signature = "refused-in-doubt"
 )
+
+// FoundNothing is called when a primary has answered a statement that it had no record of, and had
+// nothing to change. If another shard has executed it, in a collection that was dropped since, the
+// client learns of an outcome that is not the first one: its history could not follow.
+func (o *Oracle) FoundNothing(node, ns, session string, txn int64, statement int) {
+	first, known := o.executions[executionID(session, strconv.Itoa(statement), uint64(txn))]
+	if !known || first.at.Shard == shardOfNode(node) || first.at.NS != ns ||
+		!o.droppedSince(first) && !o.replaced(first, node, ns) {
+		return
+	}
+	o.twice = append(o.twice, Twice{
+		NS: ns, Key: first.at.Key, Session: session, Txn: txn, Statement: statement,
+		Found: o.causes.now,
+	})
+}
 
 // RefusedWritten reports a write that its server has logged at that index and refuses with a code
 // that stands for one that was certainly not executed.

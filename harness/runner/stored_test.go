@@ -58,6 +58,7 @@ var weaknesses = map[string][]string{
 	"merged-by-older-catalog":               {verdict.LeakedOrphans.Name},
 	"copied-before-a-majority":              {verdict.UndeliveredWrite.Name},
 	"executed-twice":                        {verdict.ExecutedTwice.Name},
+	"nothing-in-the-next-collection":        {verdict.ExecutedTwice.Name},
 	"older-statement-after-its-range-moved": {verdict.ExecutedTwice.Name},
 	"older-executed-twice":                  {verdict.ExecutedTwice.Name},
 	"seen-before-its-answer":                {verdict.ExecutedTwice.Name},

@@ -171,13 +171,14 @@ func (x excuser) ended(id int) int64 {
 
 // executedTwice explains a violation about the key of a statement that was executed twice, if the
 // operation that sent the statement is part of the proof, or the proof is all that happened to the
-// key.
+// key. If the statement found nothing the second time, only its answer shows that: the client must
+// have waited for it.
 func (x excuser) executedTwice(v *checkers.Violation) bool {
 	as := x.sendings()
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		return explains(twice, v, x.places(v), func() int {
-			return sender(x.history, as, twice)
-		})
+		by := func() int { return sender(x.history, as, twice) }
+		return explains(twice, v, x.places(v), by) &&
+			(twice.Found == 0 || x.ended(by()) >= twice.Found)
 	})
 }
 

@@ -258,6 +258,29 @@ func goesByTable(asked, said env.Message) bool {
 	return p.Versioned && !p.Database && !(wrote && w.Retried)
 }
 
+// foundNothing tells the oracle of a statement that its shard had no record of, and that changed
+// nothing there.
+func (c *cluster) foundNothing(x *env.Exchange, asked, said env.Message) {
+	w, writes := said.(*command.Written)
+	if !writes || w.Retried || x.Wrote != 0 || isRouter(x.To) {
+		return
+	}
+	var of command.Session
+	switch req := asked.(type) {
+	case *command.Insert:
+		of = req.Session
+	case *command.Update:
+		of = req.Session
+	case *command.Delete:
+		of = req.Session
+	case *command.FindAndModify:
+		of = req.Session
+	}
+	if of.ID != "" {
+		c.oracle.FoundNothing(string(x.To), subject(asked), of.ID, of.Txn, int(of.Stmt))
+	}
+}
+
 // catalogAnswer has the oracle judge what a member of the config server says of the catalog:
 // whatever it keeps in memory, it answers by its log, and as of what was asked for.
 func (c *cluster) catalogAnswer(x *env.Exchange, asked *rpc.Envelope, said env.Message) {

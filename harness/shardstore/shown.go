@@ -62,6 +62,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	c.deposedAnswer(x, asked.Body, said.Body)
 	c.servedAnswer(x, asked.Body, said.Body)
 	c.writtenAnswer(x, asked.Body, said.Body)
+	c.foundNothing(x, asked.Body, said.Body)
 	switch req := asked.Body.(type) {
 	case *command.ShardsvrParticipate:
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
