@@ -24,9 +24,12 @@ var rule = verdict.Checker{
 	Promise: "An internal record of a server, once committed by a majority, never " +
 		"returns to an earlier state: a field that is set keeps its value, times and " +
 		"numbers never decrease, and a flag changes at most once, in one direction. A " +
-		"range deletion task changes its namespace only when its collection is renamed.",
+		"range deletion task changes its namespace only when its collection is renamed. " +
+		"What a shard has recorded of a collection by its name, it records by the new name " +
+		"when the collection is renamed.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
+		forgot:   "a rename lost what had been recorded of the collection by its former name",
 	},
 }
 
@@ -45,6 +48,7 @@ var pairsRule = verdict.Checker{
 
 const (
 	restored  verdict.Signature = "record-field-restored"
+	forgot    verdict.Signature = "record-lost-by-rename"
 	ownerless verdict.Signature = "record-left-open"
 )
 
@@ -112,6 +116,23 @@ func (j *Judge) Written(r *Record) {
 	if r.Open.leaves() {
 		j.open[r.Name] = true
 	}
+}
+
+// Renamed judges an entry that gives a collection a new name: lacks says what the record of that
+// name lacks of the one of the former name, empty for nothing. Step is that at which a majority had
+// the entry.
+func (j *Judge) Renamed(to Name, index, step uint64, lacks string) {
+	j.verdict.Checked++
+	if lacks == "" {
+		return
+	}
+	j.verdict.Add(verdict.Violation{
+		Signature: forgot,
+		Broke: fmt.Sprintf("entry %d of %s renames a collection, and its record in %s does not go "+
+			"along", index, to.Set, to.NS),
+		Because: []string{lacks},
+		Events:  []uint64{step},
+	})
 }
 
 func (j *Judge) judge(r *Record, f field, before *Record, i int) {

@@ -7,6 +7,8 @@
 package committed
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,10 +33,16 @@ type Reader struct {
 	Records *records.Judge
 	upto    map[string]uint64
 	lost    bool
+	// shares are what shards have recorded of collections by their names.
+	shares map[records.Name]bson.Raw
 }
 
 // New returns a reader that has read nothing.
-func New() *Reader { return &Reader{Records: records.New(), upto: map[string]uint64{}} }
+func New() *Reader {
+	return &Reader{
+		Records: records.New(), upto: map[string]uint64{}, shares: map[records.Name]bson.Raw{},
+	}
+}
 
 // Committed reads the entries of a set up to an index, which a majority has since a step.
 func (r *Reader) Committed(set string, index, step uint64, log Log) {
@@ -66,8 +74,49 @@ func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
 				Values: valuesOf(op.Doc, names), Open: leftOpen(name, op.Doc),
 			})
 		}
+		if op.NS == shard.ParticipationsNS {
+			r.share(name, index, step, op.Doc, e)
+		}
 	}
 	r.Records.Entered(set, index, step)
+}
+
+// share judges, and keeps, what a shard records of a collection by its name. An entry that renames
+// it notes as well that the former name has ended.
+func (r *Reader) share(n records.Name, index, step uint64, doc bson.Raw, e *oplog.Entry) {
+	names := formerly(doc)
+	for _, former := range names {
+		from := records.Name{Set: n.Set, NS: n.NS, ID: string(key.String(former))}
+		if from != n && shard.WasSharded(former, e) {
+			r.Records.Renamed(n, index, step, lacks(doc, r.shares[from], names))
+		}
+	}
+	r.shares[n] = doc
+}
+
+// lacks says what the record of a new name lacks of the one of the former name.
+func lacks(doc, former bson.Raw, names []string) string {
+	is, _ := doc.Lookup("keyedAt").AsInt64OK()
+	if was, _ := former.Lookup("keyedAt").AsInt64OK(); was != is {
+		return fmt.Sprintf("by the former name, the collection had its shard key since entry %d, "+
+			"and by the new one since entry %d", was, is)
+	}
+	for _, name := range formerly(former) {
+		if !slices.Contains(names, name) {
+			return "it does not say that the collection was once named " + name
+		}
+	}
+	return ""
+}
+
+// formerly are the names that a record says its collection had before.
+func formerly(doc bson.Raw) (names []string) {
+	array, _ := doc.Lookup("formerly").ArrayOK()
+	values, _ := array.Values()
+	for _, v := range values {
+		names = append(names, v.StringValue())
+	}
+	return names
 }
 
 // leftOpen is what a record leaves open: a critical section, or a range deletion that waits for the

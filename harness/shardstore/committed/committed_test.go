@@ -81,6 +81,43 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
+// What a shard has recorded of a collection goes along when it is renamed.
+func TestRenamed(t *testing.T) {
+	share := func(ns string, fields ...bson.E) oplog.Op {
+		doc, err := bson.Marshal(bson.D(fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oplog.Op{Kind: oplog.Update, NS: "config.ddlParticipations",
+			ID: string(key.String(ns)), Doc: doc}
+	}
+	ends, err := bson.Marshal(bson.D{{Key: "type", Value: "endShardedCollection"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := oplog.Op{Kind: oplog.Noop, NS: "test.a", Doc: ends}
+	formerly := func(names ...string) bson.E { return bson.E{Key: "formerly", Value: names} }
+	keyed := func(at int64) bson.E { return bson.E{Key: "keyedAt", Value: at} }
+	before := share("test.a", keyed(7), formerly("test.z"))
+	for name, c := range map[string]struct {
+		ops  []oplog.Op
+		want int
+	}{
+		"all of it":        {[]oplog.Op{share("test.b", keyed(7), formerly("test.a", "test.z")), end}, 0},
+		"without the key":  {[]oplog.Op{share("test.b", formerly("test.a", "test.z")), end}, 1},
+		"without a name":   {[]oplog.Op{share("test.b", keyed(7), formerly("test.a")), end}, 1},
+		"no rename":        {[]oplog.Op{share("test.b", formerly("test.a", "test.z"))}, 0},
+		"of another name":  {[]oplog.Op{share("test.b", formerly("test.z")), end}, 0},
+		"with another key": {[]oplog.Op{share("test.b", formerly("test.a", "test.z"), keyed(6)), end}, 1},
+	} {
+		r := committed.New()
+		r.Committed("shard-a", 2, 7, log{{Ops: []oplog.Op{before}}, {Ops: c.ops}})
+		if v := r.Records.Verdicts()[0]; len(v.Violations) != c.want {
+			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
+		}
+	}
+}
+
 // What a log has forgotten may have been an owner, or its removal: nothing is judged after it.
 func TestForgotten(t *testing.T) {
 	waits := task(oplog.Insert, bson.E{Key: "pending", Value: true})
