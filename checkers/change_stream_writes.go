@@ -172,7 +172,7 @@ func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 		w.wrong(c, d, fmt.Sprintf("operation %d found %q", op.ID, want))
 	}
 	if op.Outcome == histories.OK && op.Return < d.lateCall {
-		w.report(changeTimes, c, i,
+		w.report(ChangeTimes, c, i,
 			fmt.Sprintf(
 				"operation %d ended before operation %d began, whose change was delivered first",
 				op.ID, d.lateOp,
@@ -254,7 +254,7 @@ func (w *writes) compareTimes() {
 	for _, i := range order {
 		op := w.ops.Op(i)
 		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
-			w.reportOf(changeTimes, w.at[i], []int{op.ID, w.ops.Op(before).ID},
+			w.reportOf(ChangeTimes, w.at[i], []int{op.ID, w.ops.Op(before).ID},
 				fmt.Sprintf("the client's earlier operation %d was delivered as %s",
 					w.ops.Op(before).ID, tellChange(w.at[before])))
 		}

@@ -28,7 +28,7 @@ var ChangeStreams = Checker{
 		changeInvented: "a change was delivered without a write, or for a write that failed",
 		ChangeWrong:    "a change does not follow from the change before it",
 		changeAfterEnd: "a change was delivered after the end of its collection",
-		changeTimes:    "cluster time contradicts the order in which clients wrote",
+		ChangeTimes:    "cluster time contradicts the order in which clients wrote",
 	},
 }
 
@@ -39,7 +39,6 @@ const (
 	changesDiffer  Signature = "change-streams-disagree"
 	changeInvented Signature = "change-without-write"
 	changeAfterEnd Signature = "change-after-invalidate"
-	changeTimes    Signature = "change-time-inconsistent"
 )
 
 // ChangeMissed is the signature of a change that a change stream should have delivered.
@@ -48,6 +47,10 @@ const ChangeMissed Signature = "change-missing"
 // ChangeWrong is the signature of a change that contradicts the one before it, as a document's does
 // of which a change was not delivered.
 const ChangeWrong Signature = "change-inconsistent"
+
+// ChangeTimes is the signature of two changes with cluster times that contradict the order of the
+// writes, which may be on two keys.
+const ChangeTimes Signature = "change-time-inconsistent"
 
 var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.ops) })
 

@@ -195,7 +195,7 @@ func TestChangeStreamsPlanted(t *testing.T) {
 			h.ops[6].Outcome = histories.Failed
 			return []histories.Op{full(h)}
 		}},
-		"cluster time runs backwards": {changeTimes, func(h *told) []histories.Op {
+		"cluster time runs backwards": {ChangeTimes, func(h *told) []histories.Op {
 			h.changes[5], h.changes[6] = h.changes[6], h.changes[5]
 			h.changes[5].Token, h.changes[6].Token = h.changes[6].Token, h.changes[5].Token
 			return []histories.Op{full(h)}

@@ -64,6 +64,7 @@ var weaknesses = map[string][]string{
 	"seen-before-its-answer":                {verdict.ExecutedTwice.Name},
 	"older-late-commit":                     {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-late-commit-of-two":              {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
+	"older-times-after-a-late-commit":       {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-left-behind":                     {verdict.LeftBehind.Name},
 	"older-orphans-leaked":                  {verdict.LeakedOrphans.Name},
 	"stream-after-an-unfenced-commit":       {verdict.UnfencedCommit.Name},

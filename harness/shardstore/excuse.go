@@ -84,9 +84,11 @@ func (x excuser) namesOf(ns string) []string {
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
 	damaged := x.damaged()
-	explains := func(d verdict.Damage) bool {
-		return d.Explains(x.evidence(v), x.places(v), x.ended)
+	places := x.places(v)
+	if v.Signature == checkers.ChangeTimes {
+		places = x.placesOfProof(v)
 	}
+	explains := func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) }
 	return verdict.Covers(damaged, v) || stuck(damaged, v) ||
 		slices.ContainsFunc(damaged, explains) ||
 		lacksChange(v) && slices.ContainsFunc(x.oracle.Unannounced(), explains)
@@ -99,9 +101,16 @@ func lacksChange(v *checkers.Violation) bool {
 }
 
 // leftBehind explains a violation about a document that a movePrimary has left behind, or whose
-// proof contains an operation on one: change streams compare the order of a client's operations on
-// two keys.
+// proof contains an operation on one.
 func (x excuser) leftBehind(v *checkers.Violation) bool {
+	places := x.placesOfProof(v)
+	return slices.ContainsFunc(append(x.oracle.LeftBehind(), x.repeated()...),
+		func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) })
+}
+
+// placesOfProof are those of the violation and of the operations that prove it: change streams
+// compare the order of a client's operations on two keys.
+func (x excuser) placesOfProof(v *checkers.Violation) []string {
 	places := x.places(v)
 	for _, op := range x.history {
 		if slices.Contains(v.Ops, op.ID) && op.Kind.Of().Shape == opkind.Keyed {
@@ -110,8 +119,7 @@ func (x excuser) leftBehind(v *checkers.Violation) bool {
 			places = append(places, x.places(&named)...)
 		}
 	}
-	return slices.ContainsFunc(append(x.oracle.LeftBehind(), x.repeated()...),
-		func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) })
+	return places
 }
 
 // repeated is what may have been damaged by statements that a movePrimary has not taken along, and
