@@ -184,9 +184,9 @@ func (x excuser) ended(id int) int64 {
 func (x excuser) executedTwice(v *checkers.Violation) bool {
 	as := x.sendings()
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		by := func() int { return sender(x.history, as, twice) }
-		return explains(twice, v, x.places(v), by) &&
-			(twice.Found == 0 || x.ended(by()) >= twice.Found)
+		return x.explains(twice, v, x.places(v), func() int {
+			return sender(x.history, as, twice)
+		})
 	})
 }
 
@@ -203,12 +203,14 @@ func (x excuser) hides(w oracle.Undelivered, v *checkers.Violation) bool {
 		slices.ContainsFunc(v.Ops, func(op int) bool { return x.ended(op) >= w.Since })
 }
 
-func explains(
+// explains reports whether a second execution of a statement, sent by the operation of that number,
+// explains a violation about the places of its key.
+func (x excuser) explains(
 	twice oracle.Twice, v *checkers.Violation, places []string, sender func() int,
 ) bool {
 	return v.NS == twice.NS && slices.Contains(places, twice.Key) &&
-		(v.Signature == checkers.NotLinearizable ||
-			slices.Contains(v.Ops, sender()))
+		(v.Signature == checkers.NotLinearizable || slices.Contains(v.Ops, sender())) &&
+		(twice.Found == 0 || x.ended(sender()) >= twice.Found)
 }
 
 // sending is how an operation is sent that is not one transaction of its own.

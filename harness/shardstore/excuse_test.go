@@ -89,7 +89,7 @@ func TestPlaces(t *testing.T) {
 func TestExecutedTwiceExplains(t *testing.T) {
 	history := []histories.Op{
 		{ID: 3, Client: 1, Kind: opkind.Insert, Call: 3},
-		{ID: 4, Client: 1, Kind: opkind.Push, Call: 5},
+		{ID: 4, Client: 1, Kind: opkind.Push, Call: 5, ReturnAt: 80},
 		{ID: 5, Client: 2, Kind: opkind.Push, Call: 7},
 	}
 	twice := oracle.Twice{NS: "test.docs", Key: "c", Session: "client.1/1", Txn: 2}
@@ -100,22 +100,44 @@ func TestExecutedTwiceExplains(t *testing.T) {
 	all := lost("test.docs", 9)
 	all.Signature = checkers.NotLinearizable
 	for name, c := range map[string]struct {
-		v    checkers.Violation
-		key  string
-		want bool
+		v     checkers.Violation
+		key   string
+		found int64
+		want  bool
 	}{
-		"the operation itself":      {lost("test.docs", 9, 4), "c", true},
-		"another one of the client": {lost("test.docs", 3, 9), "c", false},
-		"another client's":          {lost("test.docs", 5), "c", false},
-		"another key":               {lost("test.docs", 4), "d", false},
-		"another collection":        {lost("test.more", 4), "c", false},
-		"no operations":             {lost("test.docs"), "c", false},
-		"all operations of the key": {all, "c", true},
-		"all of another key":        {all, "d", false},
+		"the operation itself":       {lost("test.docs", 9, 4), "c", 0, true},
+		"another one of the client":  {lost("test.docs", 3, 9), "c", 0, false},
+		"another client's":           {lost("test.docs", 5), "c", 0, false},
+		"another key":                {lost("test.docs", 4), "d", 0, false},
+		"another collection":         {lost("test.more", 4), "c", 0, false},
+		"no operations":              {lost("test.docs"), "c", 0, false},
+		"all operations of the key":  {all, "c", 0, true},
+		"all of another key":         {all, "d", 0, false},
+		"the client was told":        {all, "c", 70, true},
+		"the client had gone before": {all, "c", 90, false},
 	} {
-		if got := explains(twice, &c.v, []string{c.key}, by); got != c.want {
+		twice.Found = c.found
+		if got := (excuser{history: history}).explains(
+			twice, &c.v, []string{c.key}, by,
+		); got != c.want {
 			t.Errorf("%s: explained %v", name, got)
 		}
+	}
+}
+
+// The proof of a violation may be about other keys than its own.
+func TestPlacesOfProof(t *testing.T) {
+	x := excuser{
+		cluster: &cluster{scenario: &scenario.Scenario{}},
+		history: []histories.Op{
+			{ID: 3, Kind: opkind.Push, Key: 7}, {ID: 4, Kind: opkind.Scan, Key: 8},
+			{ID: 5, Kind: opkind.Push, Key: 9},
+		},
+	}
+	got := x.placesOfProof(&checkers.Violation{NS: "test.docs", Key: "1", Ops: []int{3, 4}})
+	want := []string{string(key.Int(1)), string(key.Int(7))}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

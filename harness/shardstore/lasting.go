@@ -265,20 +265,24 @@ func (c *cluster) foundNothing(x *env.Exchange, asked, said env.Message) {
 	if !writes || w.Retried || x.Wrote != 0 || isRouter(x.To) {
 		return
 	}
-	var of command.Session
-	switch req := asked.(type) {
-	case *command.Insert:
-		of = req.Session
-	case *command.Update:
-		of = req.Session
-	case *command.Delete:
-		of = req.Session
-	case *command.FindAndModify:
-		of = req.Session
-	}
-	if of.ID != "" {
+	if of, _ := writeOf(asked); of.ID != "" {
 		c.oracle.FoundNothing(string(x.To), subject(asked), of.ID, of.Txn, int(of.Stmt))
 	}
+}
+
+// writeOf is the statement of a write, and the write concern that it asks for.
+func writeOf(asked env.Message) (of command.Session, wants command.WriteConcern) {
+	switch req := asked.(type) {
+	case *command.Insert:
+		return req.Session, req.Concern
+	case *command.Update:
+		return req.Session, req.Concern
+	case *command.Delete:
+		return req.Session, req.Concern
+	case *command.FindAndModify:
+		return req.Session, req.Concern
+	}
+	return of, wants
 }
 
 // catalogAnswer has the oracle judge what a member of the config server says of the catalog:

@@ -138,17 +138,7 @@ func (c *cluster) writtenAnswer(x *env.Exchange, asked, said env.Message) {
 	if m == nil || !writes || w.ConcernError != "" || x.Wrote == 0 {
 		return
 	}
-	var wants command.WriteConcern
-	switch req := asked.(type) {
-	case *command.Insert:
-		wants = req.Concern
-	case *command.Update:
-		wants = req.Concern
-	case *command.Delete:
-		wants = req.Concern
-	case *command.FindAndModify:
-		wants = req.Concern
-	}
+	_, wants := writeOf(asked)
 	_, term, there := m.Entry(x.Wrote)
 	at := oplog.Time{Term: term, Index: x.Wrote}
 	if lacking := c.disks.Written(at, wants, c.Members(m.Name())); there && lacking != "" {

@@ -88,22 +88,23 @@ func (r *Reader) share(n records.Name, index, step uint64, doc bson.Raw, e *oplo
 	for _, former := range names {
 		from := records.Name{Set: n.Set, NS: n.NS, ID: string(key.String(former))}
 		if from != n && shard.WasSharded(former, e) {
-			r.Records.Renamed(n, index, step, lacks(doc, r.shares[from], names))
+			r.Records.Renamed(n, index, step, lacks(doc, names, r.shares[from], former))
 		}
 	}
 	r.shares[n] = doc
 }
 
-// lacks says what the record of a new name lacks of the one of the former name.
-func lacks(doc, former bson.Raw, names []string) string {
+// lacks says what a record of a new name lacks of the one of the former name; empty for nothing.
+// names are those that it says its collection had before.
+func lacks(doc bson.Raw, names []string, was bson.Raw, former string) string {
 	is, _ := doc.Lookup("keyedAt").AsInt64OK()
-	if was, _ := former.Lookup("keyedAt").AsInt64OK(); was != is {
-		return fmt.Sprintf("by the former name, the collection had its shard key since entry %d, "+
-			"and by the new one since entry %d", was, is)
+	if keyed, _ := was.Lookup("keyedAt").AsInt64OK(); keyed != is {
+		return fmt.Sprintf("keyedAt is %d, and was %d under the name %s", is, keyed, former)
 	}
-	for _, name := range formerly(former) {
+	for _, name := range formerly(was) {
 		if !slices.Contains(names, name) {
-			return "it does not say that the collection was once named " + name
+			return fmt.Sprintf("it lacks the name %s, which the collection had before it was %s",
+				name, former)
 		}
 	}
 	return ""
