@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/rangedel"
@@ -146,6 +147,13 @@ func (c *Cluster) ConfigTime(id env.NodeID) hlc.Timestamp {
 		return server.Clock().Now().Config
 	}
 	return 0
+}
+
+// Receiving reports whether a running member of a shard has in mind that it receives keys of a
+// range, or has received them without knowing yet that it owns the range.
+func (c *Cluster) Receiving(id env.NodeID, ns string, r key.Range) bool {
+	server := c.shards[id]
+	return server != nil && c.Member(id) != nil && server.Collection(ns).Receiving(r)
 }
 
 // Leaving reports whether a member goes by its shard's consent to leave the cluster.

@@ -78,7 +78,72 @@ func (r *order) noteCommit(e *trace.Event, id, request string) {
 	if r.onRecord != nil && leader != "" && r.elections[from] < began &&
 		r.causes.of(leader).handed[request] == 0 {
 		r.uninformed = append(r.uninformed, uninformed{id, from, leader, r.step})
+		r.judgeReceived(e, id)
 	}
+}
+
+// forgotRange is the signature of a recipient of 4.2 that does not keep in mind what it has
+// received until it knows that it owns the range: a cleanup would take the range for orphans
+// (protocol 10.2).
+const forgotRange verdict.Signature = "arrived-range-forgotten"
+
+// ReceivedRanges says how the oracle gets to know whether a member has in mind that it receives a
+// range, or has received it without knowing yet that it owns the range. Other protocols than 4.2
+// have that on record, and do not call it.
+func (o *Oracle) ReceivedRanges(of func(node, ns, min, max string) bool) { o.order.receiving = of }
+
+// judgeReceived judges the recipient when the commit is first written, unless another primary leads
+// it by then, which knows nothing of the migration.
+func (r *order) judgeReceived(e *trace.Event, id string) {
+	m, p := r.moves[id], r.pairs[id]
+	if r.receiving == nil || m == nil || p == nil || p.recipient != trace.RecipientDone {
+		return
+	}
+	set := r.world.Set(m.to)
+	// A member that is down has nothing in mind, and its successor begins with nothing.
+	if set.Leader == "" || set.Term != p.recipientTerm || r.down[set.Leader] ||
+		r.receiving(set.Leader, m.ns, m.min, m.max) {
+		return
+	}
+	r.report(orderRule, verdict.Violation{
+		Signature: forgotRange, NS: e.NS,
+		Broke: fmt.Sprintf("migration %s commits %s", id, r.span(m.min, m.max)),
+		Because: []string{fmt.Sprintf("the recipient %s, which has received the range, does not "+
+			"have in mind any more that it has: it would take it for orphans", set.Leader)},
+	}, e.Step)
+}
+
+// fencedTooEarly is the signature of a donor of 8.0 that goes on to end a migration before its
+// recipient has released its critical section (protocol 9.1).
+const fencedTooEarly verdict.Signature = "fenced-before-release"
+
+// startedAs is by what a donor fences a migration: the session and the transaction number with
+// which it was started.
+type startedAs struct {
+	lsid string
+	txn  int64
+}
+
+// Starts is called when a donor tells the recipient to start a migration.
+func (o *Oracle) Starts(migration, lsid string, txn int64) {
+	o.order.starts[startedAs{lsid, txn}] = migration
+}
+
+// Released is called when a donor is answered that the recipient has released its critical section,
+// or is no shard any more.
+func (o *Oracle) Released(migration string) { o.order.released[migration] = true }
+
+// Fences is called when a primary asks for a session to be fenced at a transaction number.
+func (o *Oracle) Fences(node, lsid string, txn int64) {
+	id, started := o.order.starts[startedAs{lsid, txn - 1}]
+	if !started || o.order.released[id] {
+		return
+	}
+	o.report(orderRule, verdict.Violation{
+		Signature: fencedTooEarly, NS: o.move(id).ns,
+		Broke:   fmt.Sprintf("%s fences migration %s", node, id),
+		Because: []string{"no answer says that the recipient has released its critical section"},
+	}, o.step)
 }
 
 // judgeInformed: from when a majority of the config server has a commit until a majority of the
@@ -113,12 +178,26 @@ func (r *order) judgeInformed() {
 // note and such a write is not told to begin again, and misses the write (protocol 12).
 const notedTooEarly verdict.Signature = "arrival-noted-too-early"
 
-// Arrived is called when the recipient of a movePrimary has answered that it has noted the arrival
-// of the database, and has what the move brought.
-func (o *Oracle) Arrived(move string) {
-	if p := o.primaries[move]; p != nil {
-		p.arrived = o.step
-		o.order.arriving[p.from+" "+p.database] = p
+// notNoted is the signature of a movePrimary whose recipient has not noted that the database has
+// arrived, be there collections to copy or not (protocol 12).
+const notNoted verdict.Signature = "arrival-not-noted"
+
+// Arrived is called when the recipient of a movePrimary has answered that it has what the move
+// brought, with whether a majority of it has noted the arrival of the database.
+func (o *Oracle) Arrived(move string, noted bool) {
+	p := o.primaries[move]
+	if p == nil {
+		return
+	}
+	p.arrived = o.step
+	o.order.arriving[p.from+" "+p.database] = p
+	if !noted {
+		o.report(orderRule, verdict.Violation{
+			Signature: notNoted, NS: p.database,
+			Broke: fmt.Sprintf("the recipient answers that it has copied %s for move %s",
+				p.database, move),
+			Because: []string{"no majority of it has an entry that notes the arrival"},
+		}, o.step)
 	}
 }
 

@@ -31,6 +31,12 @@ var orderRule = verdict.Checker{
 			"the catalog from before the commit",
 		notedTooEarly: "the recipient of a movePrimary noted the arrival while clients still " +
 			"wrote on the donor",
+		notNoted: "the recipient of a movePrimary had copied the collections and not noted their " +
+			"arrival, so that a resumed change stream may miss what happened before",
+		forgotRange: "the recipient of a migration forgot the range that it had received before " +
+			"the commit, so that a cleanup may delete it",
+		fencedTooEarly: "a donor fenced a migration, to end it, before the recipient had released " +
+			"its critical section",
 	},
 }
 
@@ -43,6 +49,8 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		passed:      map[string]trace.PrimaryMovePhase{},
 		tasks:       map[string][]deletion{},
 		arriving:    map[string]*primaryMove{},
+		starts:      map[startedAs]string{},
+		released:    map[string]bool{},
 	}
 	o.order = r
 	return hooks{event: r.judge}
@@ -79,6 +87,12 @@ type order struct {
 	uninformed []uninformed
 	// arriving is, by donor and database, the move whose arrival was noted last.
 	arriving map[string]*primaryMove
+	// receiving is that of ReceivedRanges.
+	receiving func(node, ns, min, max string) bool
+	// starts are migrations by what their donors fence them with, released those whose recipient
+	// has answered that it has released its critical section.
+	starts   map[startedAs]string
+	released map[string]bool
 }
 
 // deletion is a task on record since a step, for a migration of one life of a collection.

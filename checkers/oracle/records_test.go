@@ -177,9 +177,82 @@ func TestArrivals(t *testing.T) {
 			for _, part := range strings.SplitAfter(c.script, note) {
 				s.lines(t, strings.TrimSuffix(part, note))
 				if strings.HasSuffix(part, note) {
-					s.o.Arrived("p1")
+					s.o.Arrived("p1", true)
 				}
 			}
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// The recipient of a movePrimary has noted the arrival when it answers, whatever there was to copy.
+func TestNotedArrivals(t *testing.T) {
+	for name, c := range map[string]struct {
+		move      string
+		noted     bool
+		signature verdict.Signature
+	}{
+		"noted":        {"p1", true, ""},
+		"not noted":    {"p1", false, notNoted},
+		"unknown move": {"p2", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.lines(t, opening+"moving a.0 p1 b\n")
+			s.o.Arrived(c.move, c.noted)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// When a migration of 4.2 is committed, its recipient has in mind what it has received.
+func TestReceivedRanges(t *testing.T) {
+	done := strings.Replace(moved, "table 1 2", "receive b.0 m1 - m kDone\ntable 1 2", 1)
+	for name, c := range map[string]struct {
+		script    string
+		receives  bool
+		signature verdict.Signature
+	}{
+		"in mind":     {done, true, ""},
+		"forgotten":   {done, false, forgotRange},
+		"not done":    {moved, false, ""},
+		"another primary": {
+			strings.Replace(done, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), false, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.ConfigTimes(func(string) uint64 { return 7 }, func(string) uint64 { return 7 })
+			s.o.CommitsOnRecord(func(string) (uint64, bool) { return 7, true })
+			s.o.ReceivedRanges(func(node, ns, lo, hi string) bool {
+				if node != "b.0" || ns != "test.docs" || hi <= lo {
+					t.Errorf("%s is asked for %s of %q to %q", node, ns, lo, hi)
+				}
+				return c.receives
+			})
+			s.lines(t, c.script)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// A donor fences a migration when an answer says that its recipient has released its section.
+func TestFences(t *testing.T) {
+	for name, c := range map[string]struct {
+		released  string
+		txn       int64
+		signature verdict.Signature
+	}{
+		"released":            {"m1", 5, ""},
+		"not released":        {"m2", 5, fencedTooEarly},
+		"another transaction": {"m2", 6, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.lines(t, opening)
+			s.o.Starts("m1", "s", 4)
+			s.o.Released(c.released)
+			s.o.Fences("a.0", "s", c.txn)
 			expectSignature(t, s.o, c.signature)
 		})
 	}

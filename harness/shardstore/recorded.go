@@ -319,6 +319,11 @@ func timeIn(doc bson.Raw, field string) uint64 {
 	return uint64(at)
 }
 
+// receives reports whether a member has in mind that it receives a range, or has received it.
+func (c *cluster) receives(node, ns, lo, hi string) bool {
+	return c.Receiving(env.NodeID(node), ns, key.Range{Min: key.Key(lo), Max: key.Key(hi)})
+}
+
 // commits has records judged as a majority has them.
 func (c *cluster) commits(e *trace.Event) {
 	if m := c.Member(env.NodeID(e.Node)); e.Kind == trace.Majority && m != nil {

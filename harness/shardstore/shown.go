@@ -67,7 +67,7 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	case *command.ShardsvrParticipate:
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
 	case *command.CloneCatalogData:
-		c.oracle.Arrived(req.Move)
+		c.oracle.Arrived(req.Move, c.committed.Arrived(setOf(x.To), req.Move))
 	}
 	c.catalogAnswer(x, asked, said.Body)
 	c.flushedAnswer(x, asked.Body, said.Body)

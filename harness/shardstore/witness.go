@@ -201,6 +201,10 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 	switch asked := asked.(type) {
 	case *command.CommitChunkMigration:
 		c.oracle.CommitReturned(asked.Migration)
+	case *command.RecvChunkReleaseCritSec:
+		if err == nil || errcode.Is(err, errcode.ShardNotFound) {
+			c.oracle.Released(asked.Migration)
+		}
 	case *command.LogChange:
 		if err == nil {
 			c.oracle.ConfigWrote(string(x.From))

@@ -99,12 +99,17 @@ func Arrival(database string) oplog.Op {
 // arrived says that an entry is the Arrival of the collection's database.
 func arrived(ns string, e *oplog.Entry) bool {
 	return slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
-		if op.Kind != oplog.Noop || op.Doc == nil || op.NS != catalog.DatabaseOf(ns) {
-			return false
-		}
-		what, _ := op.Doc.Lookup("type").StringValueOK()
-		return what == arrival
+		return op.NS == catalog.DatabaseOf(ns) && IsArrival(&op)
 	})
+}
+
+// IsArrival reports whether an operation is the Arrival of a database.
+func IsArrival(op *oplog.Op) bool {
+	if op.Kind != oplog.Noop || op.Doc == nil {
+		return false
+	}
+	what, _ := op.Doc.Lookup("type").StringValueOK()
+	return what == arrival
 }
 
 // Announcement is a donor's entry that says: shard to may get its first chunk, by the migration

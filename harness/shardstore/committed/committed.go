@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/records"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
@@ -35,12 +36,21 @@ type Reader struct {
 	lost    bool
 	// shares are what shards have recorded of collections by their names.
 	shares map[records.Name]bson.Raw
+	// arrivals are the movePrimaries whose arrival their recipients have noted.
+	arrivals map[arrival]bool
 }
+
+type arrival struct{ set, move string }
+
+// Arrived reports whether a majority of a set has noted that a move has brought a database, or may
+// have, when it is not known what all entries were.
+func (r *Reader) Arrived(set, move string) bool { return r.lost || r.arrivals[arrival{set, move}] }
 
 // New returns a reader that has read nothing.
 func New() *Reader {
 	return &Reader{
 		Records: records.New(), upto: map[string]uint64{}, shares: map[records.Name]bson.Raw{},
+		arrivals: map[arrival]bool{},
 	}
 }
 
@@ -73,6 +83,9 @@ func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
 				Name: name, Index: index, Step: step, Renames: renames,
 				Values: valuesOf(op.Doc, names), Open: leftOpen(name, op.Doc),
 			})
+		}
+		if changestream.IsArrival(op) {
+			r.arrivals[arrival{set, op.Tag}] = true
 		}
 		if op.NS == shard.ParticipationsNS {
 			r.share(name, index, step, op.Doc, e)

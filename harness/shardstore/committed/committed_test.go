@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/harness/shardstore/committed"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 )
@@ -125,5 +126,30 @@ func TestForgotten(t *testing.T) {
 	r.Committed("shard-a", 2, 7, log{{}, {Ops: []oplog.Op{waits}}})
 	if v := r.Records.Verdicts()[1]; v.Checked != 0 {
 		t.Fatalf("%d records were judged", v.Checked)
+	}
+}
+
+// An arrival counts for the set and the move that have noted it, or when entries were not read.
+func TestArrived(t *testing.T) {
+	noted := changestream.Arrival("test")
+	noted.Tag = "p1"
+	l := log{
+		{Ops: []oplog.Op{{Kind: oplog.Noop, NS: "test"}}}, {Ops: []oplog.Op{noted}}, {},
+	}
+	r := committed.New()
+	for i, want := range []map[string]bool{
+		{"p1": false, "p2": false}, {"p1": true, "p2": false}, {"p1": true, "p2": true},
+	} {
+		r.Committed("shard-a", uint64(i+1), 7, l)
+		for move, noted := range want {
+			if got := r.Arrived("shard-a", move); got != noted {
+				t.Errorf("after entry %d, %s is noted: %v, want %v", i+1, move, got, noted)
+			}
+		}
+	}
+	r = committed.New()
+	r.Committed("shard-a", 2, 7, l)
+	if r.Arrived("shard-b", "p1") {
+		t.Error("another set has noted it")
 	}
 }
