@@ -213,9 +213,9 @@ func TestReceivedRanges(t *testing.T) {
 		receives  bool
 		signature verdict.Signature
 	}{
-		"in mind":     {done, true, ""},
-		"forgotten":   {done, false, forgotRange},
-		"not done":    {moved, false, ""},
+		"in mind":   {done, true, ""},
+		"forgotten": {done, false, forgotRange},
+		"not done":  {moved, false, ""},
 		"another primary": {
 			strings.Replace(done, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), false, "",
 		},
