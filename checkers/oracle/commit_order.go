@@ -92,24 +92,23 @@ const forgotRange verdict.Signature = "arrived-range-forgotten"
 // have that on record, and do not call it.
 func (o *Oracle) ReceivedRanges(of func(node, ns, min, max string) bool) { o.order.receiving = of }
 
-// judgeReceived judges the recipient when the commit is first written, unless another primary leads
-// it by then, which knows nothing of the migration.
+// judgeReceived judges the recipient when the commit is first written, unless its primary is
+// another one by then, or has started again, and knows nothing of the migration.
 func (r *order) judgeReceived(e *trace.Event, id string) {
 	m, p := r.moves[id], r.pairs[id]
 	if r.receiving == nil || m == nil || p == nil || p.recipient != trace.RecipientDone {
 		return
 	}
-	set := r.world.Set(m.to)
-	// A member that is down has nothing in mind, and its successor begins with nothing.
-	if set.Leader == "" || set.Term != p.recipientTerm || r.down[set.Leader] ||
-		r.receiving(set.Leader, m.ns, m.min, m.max) {
+	leader := r.world.Set(m.to).Leader
+	if leader == "" || !r.causes.of(leader).settledSince(p.recipientSince) ||
+		r.receiving(leader, m.ns, m.min, m.max) {
 		return
 	}
 	r.report(orderRule, verdict.Violation{
 		Signature: forgotRange, NS: e.NS,
 		Broke: fmt.Sprintf("migration %s commits %s", id, r.span(m.min, m.max)),
 		Because: []string{fmt.Sprintf("the recipient %s, which has received the range, does not "+
-			"have in mind any more that it has: it would take it for orphans", set.Leader)},
+			"have in mind any more that it has: it would take it for orphans", leader)},
 	}, e.Step)
 }
 

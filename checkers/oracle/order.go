@@ -107,7 +107,9 @@ type pair struct {
 	donors    stateSet
 	recipient trace.RecipientState
 	// recipientTerm is the term of the recipient's primary: a later one starts over.
-	recipientTerm  uint64
+	recipientTerm uint64
+	// recipientSince is when the recipient has entered its state.
+	recipientSince int64
 	recipients     stateSet
 	donorTaskReady bool
 }
@@ -263,7 +265,7 @@ func (r *order) recipientEnters(e *trace.Event, p *pair) {
 	if state == trace.RecipientClone {
 		r.judgeOverlap(e)
 	}
-	p.recipient, p.recipientTerm = state, term
+	p.recipient, p.recipientTerm, p.recipientSince = state, term, e.At
 	p.recipients |= setOf(state)
 }
 

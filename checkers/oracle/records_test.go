@@ -216,6 +216,9 @@ func TestReceivedRanges(t *testing.T) {
 		"in mind":   {done, true, ""},
 		"forgotten": {done, false, forgotRange},
 		"not done":  {moved, false, ""},
+		"it crashed": {
+			strings.Replace(done, "table 1 2", "down b.0\ntable 1 2", 1), false, "",
+		},
 		"another primary": {
 			strings.Replace(done, "table 1 2", "elected b.1 2 1 1:1\ntable 1 2", 1), false, "",
 		},
@@ -230,7 +233,11 @@ func TestReceivedRanges(t *testing.T) {
 				}
 				return c.receives
 			})
-			s.lines(t, c.script)
+			s.lines(t, opening)
+			e := trace.WritableEvent{Shard: "b", Term: 1}.Event()
+			e.Node = "b.0"
+			s.o.Observe(e)
+			s.lines(t, strings.TrimPrefix(c.script, opening))
 			expectSignature(t, s.o, c.signature)
 		})
 	}
