@@ -6,8 +6,9 @@ import "math"
 // those that must show the newest state while it changes (K-READ).
 var ReadTimes = Checker{
 	Name: "read-times",
-	Promise: "A read or scan of any concern but available and snapshot, in a session or not, on " +
-		"any member, shows each key as it was at the cluster time that its answer names, or later.",
+	Promise: "A read or scan with any read concern except available and snapshot, in a session " +
+		"or not, on any member, shows each key as it was at the cluster time that its " +
+		"answer names, or later.",
 	Signatures: Meanings{
 		readReplaced: "the value had been replaced or deleted before the time of the read",
 		readMissing:  "the document was there at the time of the read, and nothing removed it",

@@ -19,10 +19,10 @@ var (
 	// queryRule is omission (protocol 10.1).
 	queryRule = verdict.Checker{
 		Name: "omission",
-		Promise: "A shard that answers a versioned query completely returns every document that " +
-			"the query selects, that the shard owns by the version with which it accepted the " +
-			"query, and that it has had since the query arrived. A snapshot read returns every " +
-			"selected document that the shard had and owned at its time.",
+		Promise: "If a shard answers a versioned query to the end, the answer contains every " +
+		"document that the query selects, that the shard has had since the query arrived, " +
+		"and that it owns at the version with which it accepted the query. A snapshot read " +
+		"returns every selected document that the shard had and owned at its time.",
 		Signatures: verdict.Meanings{
 			leftOut: "the answer to a query lacks a selected document that the shard had and owned",
 		},

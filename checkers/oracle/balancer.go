@@ -16,11 +16,11 @@ import (
 // Balancing is balancer (protocol 14.3, 14.4).
 var Balancing = verdict.Checker{
 	Name: "balancer",
-	Promise: "The balancer moves nothing to a draining shard, out of its zone, while it is " +
-		"disabled or outside its window, and never runs two migrations on one shard at a time; " +
-		"it commits nothing after a stop was acknowledged, moves nothing back and forth, and " +
-		"does not stop balancing while chunks are in the wrong place or unevenly distributed; " +
-		"and a removed shard owns nothing.",
+	Promise: "The balancer moves no range to a draining shard or out of the range's zone, starts " +
+		"nothing while it is disabled or outside its window, and never runs two migrations " +
+		"on one shard at a time; it commits nothing after a stop was acknowledged, moves " +
+		"nothing back and forth, and does not stop balancing while chunks are in the wrong " +
+		"place or unevenly distributed; and a removed shard owns nothing.",
 	Signatures: verdict.Meanings{
 		busyShard: "a migration was requested while another one with the same shard was " +
 			"running",

@@ -13,10 +13,10 @@ import (
 // the config server.
 var incarnationRule = verdict.Checker{
 	Name: "ddl",
-	Promise: "A dropped collection accepts no client's write, and a migration that began " +
-		"before the drop neither copies nor deletes anything in a new collection of the same " +
-		"name. A renamed collection keeps its zones, and a dropped one leaves none behind. No " +
-		"sharded collection gets the name of an unsharded one.",
+	Promise: "A dropped collection accepts no client's write, and a migration that began before " +
+		"the drop neither copies nor deletes anything in a new collection of the same name. " +
+		"A renamed collection keeps its zones, and a dropped one leaves none behind. No " +
+		"sharded collection gets the name of an unsharded one that has documents.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",

@@ -215,10 +215,10 @@ func (o *Oracle) hurries(m *move, since uint64) bool {
 // batchRule is batches (protocol 6.2, 10.3, 16).
 var batchRule = verdict.Checker{
 	Name: "batches",
-	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, nor " +
-		"with shorter pauses, nor goes on before as many members have a batch as was asked for. " +
-		"The range deleter goes on only when a majority has its batch. A member deletes one " +
-		"range after the other, and a clone has each document once.",
+	Promise: "Nobody deletes, inserts or hands over more at once than operators have set, pauses " +
+		"for less time between batches, or continues before the requested number of members " +
+		"has a batch. The range deleter goes on only when a majority has its batch. A " +
+		"member deletes one range after the other, and a clone has each document once.",
 	Signatures: verdict.Meanings{
 		batches.TooLarge: "a batch is larger than operators have ever set",
 		batches.TooSoon: "the range deleter, or a recipient that clones, paused for less than " +

@@ -16,8 +16,9 @@ import (
 var ownershipRule = verdict.Checker{
 	Name: "ownership",
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment, " +
-		"and a versioned query returns no document that its shard did not own when it was let in. " +
-		"What a server takes for the ranges of its shard is what they were at that version.",
+		"and a versioned query returns no document that its shard did not own when it " +
+		"accepted the query. The ranges that a server believes its shard to own at a " +
+		"version are those that the shard owned at that version.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
 		changedAsPlain: "a shard dropped a sharded collection, or renamed another to its name, for " +

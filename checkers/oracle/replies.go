@@ -208,14 +208,15 @@ func (o *Oracle) SkipsChanges(router, shard, ns, why string) {
 // answered.
 var lastingRule = verdict.Checker{
 	Name: "lasting-answers",
-	Promise: "An answer to another server or an operator depends only on " +
-		"majority-committed data, both written for the answer and possibly read for it. " +
-		"It comes from a primary that was not deposed when the request arrived, and whose " +
-		"leadership a majority has confirmed since then. A new primary of a shard serves " +
-		"no user, and no new primary sends requests to others, until the first entry of " +
-		"its term is majority-committed. No primary requests the next step of an " +
-		"operation on record before that record is majority-committed. A member of the " +
-		"config server answers from its own log, at the config time requested or later.",
+	Promise: "An answer to another server or an operator depends only on majority-committed " +
+		"data: what was written for it, and what may have been read for it, can no longer " +
+		"be rolled back. It comes from a primary that was not deposed when the request " +
+		"arrived, and whose leadership a majority has confirmed since then. A new primary " +
+		"of a shard serves no client, and no new primary sends requests to others, until " +
+		"the first entry of its term is majority-committed. No primary requests the next " +
+		"step of an operation before its record of that operation is majority-committed. A " +
+		"member of the config server answers from its own log, at the config time requested " +
+		"or later.",
 	Signatures: verdict.Meanings{
 		answeredEarly:    "a server answered what no majority of its set has",
 		answeredDeposed:  "a deposed primary answered by what it knew",

@@ -19,8 +19,9 @@ import (
 var rule = verdict.Checker{
 	Name: "signal",
 	Promise: "After a donor blocks writes and before it requests the commit, its log tells its " +
-		"secondaries to discard their routing tables. A secondary that discards its table sooner " +
-		"may read the old one again; one that is never told would still use it after the commit.",
+		"secondaries to discard their filtering metadata. A secondary that discards it " +
+		"sooner may read the old metadata again; one that is never told would still use it " +
+		"after the commit.",
 	Signatures: verdict.Meanings{
 		notTold: "a donor requested a commit without having told its secondaries, after it " +
 			"blocked writes, to discard their routing tables",

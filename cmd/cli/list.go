@@ -20,11 +20,11 @@ type listed struct {
 func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
 	c := &cobra.Command{
-		Use: "list [" + strings.Join(names, "|") + "]",
-		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps, " +
-			"activities and strategies",
-		Long: `List prints what scenarios can be made of, and what checks them. Without a
-name it prints all lists, one below the other.`,
+		Use: "list [" + strings.Join(names, "|") + "]...",
+		Short: "list profiles, faults, failpoints, workloads, checkers, signatures, settings, " +
+			"sweeps, activities and strategies",
+		Long: `List prints what scenarios can be made of, what checks them, and what the
+signatures of violations mean. Without a name it prints all lists, one below the other.`,
 		Example: "  shardproof list\n  shardproof list failpoints\n" +
 			"  shardproof list settings faults",
 		ValidArgs: names,

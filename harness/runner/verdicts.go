@@ -109,8 +109,13 @@ func (r *run) judged() []checkers.Verdict {
 // (K-CRASH).
 var Assertions = checkers.Checker{
 	Name:    "assertions",
-	Promise: "No assertion in the store fails, and no code panics.",
+	Promise: "No assertion in the store fails, and none of the store's code panics.",
+	Signatures: checkers.Meanings{
+		assertionFailed: "an assertion of the store failed, or its code panicked",
+	},
 }
+
+const assertionFailed checkers.Signature = "assertion-failed"
 
 // Checkers is every checker that judges a run of a target, in the order in which they are listed.
 func Checkers(t target.Target) []checkers.Checker {
@@ -125,7 +130,7 @@ func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 		Checked: 1,
 		Found:   1,
 		Violations: []checkers.Violation{{
-			Signature: "assertion-failed",
+			Signature: assertionFailed,
 			Broke:     b.Error(),
 			Events:    []uint64{b.Step},
 			Because: []string{fmt.Sprintf("step %d at %s ended the run",

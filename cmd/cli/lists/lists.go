@@ -1,5 +1,5 @@
 // Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads,
-// checkers, settings, sweeps, activities and strategies.
+// checkers, signatures, settings, sweeps, activities and strategies.
 //
 // Promise: every catalog of the harness has a list; a name that there is none of is an error with
 // the nearest ones.
@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +34,8 @@ var allLists = []struct {
 	show func(w io.Writer, t target.Target)
 }{
 	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints},
-	{"workloads", listWorkloads}, {"checkers", listCheckers}, {"settings", listSettings},
+	{"workloads", listWorkloads}, {"checkers", listCheckers}, {"signatures", listSignatures},
+	{"settings", listSettings},
 	{"sweeps", listSweeps}, {"activities", listActivities}, {"strategies", listStrategies},
 }
 
@@ -141,6 +143,14 @@ func listWorkloads(w io.Writer, _ target.Target) {
 func listCheckers(w io.Writer, t target.Target) {
 	for _, c := range runner.Checkers(t) {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
+	}
+}
+
+func listSignatures(w io.Writer, t target.Target) {
+	for _, c := range runner.Checkers(t) {
+		for _, s := range slices.Sorted(maps.Keys(c.Signatures)) {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", s, c.Name, c.Signatures[s])
+		}
 	}
 }
 
