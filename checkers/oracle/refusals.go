@@ -324,8 +324,9 @@ func (c *causes) learned(e *trace.Event, since int64) bool {
 		!c.unchanged(e.NS, since)
 }
 
-// recipientFails: a recipient gives up because its donor has, or another one leads, or the
-// collection has changed, or it took too long, or its shard has given the database away, after
+// recipientFails: a recipient gives up because its donor has, or a primary that did not begin the
+// migration leads the donor's shard by then, though its donor may not know that; or the collection
+// has changed, or it took too long, or its shard has given the database away, after
 // which it forgets what it was just reading. Only one of another migration says nothing of it.
 func (c *causes) recipientFails(e *trace.Event, since int64) bool {
 	p := c.received(e.Node)
@@ -333,8 +334,8 @@ func (c *causes) recipientFails(e *trace.Event, since int64) bool {
 		!c.unchanged(p.ns, since) || c.of(e.Node).about(databaseOf(p.ns)).at >= since {
 		return true
 	}
-	return !c.stable(p.peer, since) || slices.ContainsFunc(c.takes[c.world.Set(p.peer).Leader],
-		func(d *part) bool { return d.id == p.id && d.over != 0 })
+	return !c.stable(p.peer, since) || !slices.ContainsFunc(c.takes[c.world.Set(p.peer).Leader],
+		func(d *part) bool { return d.id == p.id && d.over == 0 })
 }
 
 // received is the newest migration of which the node is the recipient.
