@@ -20,9 +20,9 @@ var (
 	queryRule = verdict.Checker{
 		Name: "omission",
 		Promise: "If a shard answers a versioned query to the end, the answer contains every " +
-		"document that the query selects, that the shard has had since the query arrived, " +
-		"and that it owns at the version with which it accepted the query. A snapshot read " +
-		"returns every selected document that the shard had and owned at its time.",
+			"document that the query selects, that the shard has had since the query arrived, " +
+			"and that it owns at the version with which it accepted the query. A snapshot read " +
+			"returns every selected document that the shard had and owned at its time.",
 		Signatures: verdict.Meanings{
 			leftOut: "the answer to a query lacks a selected document that the shard had and owned",
 		},

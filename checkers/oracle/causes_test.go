@@ -122,6 +122,9 @@ func TestCauses(t *testing.T) {
 	}}
 	fault := happening{95, "", trace.FaultEvent{Number: 1, FaultKind: "error", Target: "a.0"}}
 	deposed := happening{95, "a.0", trace.SteppedDownEvent{Shard: "a", Term: 1}}
+	gives := happening{40, "b.0", trace.DonorAdvancedEvent{
+		Shard: "b", Peer: "a", NS: "test.docs", Migration: "m2", State: trace.DonorCloning,
+	}}
 	cleared := happening{80, "a.0", trace.MetadataClearedEvent{Shard: "a", NS: "test.docs"}}
 	written := happening{80, "a.0", trace.AppliedEvent{
 		Shard: "a", Term: 1, Index: 1, NS: "test.docs", Key: "c", Hash: 1, Actor: trace.User,
@@ -243,8 +246,12 @@ func TestCauses(t *testing.T) {
 			[]happening{
 				{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded, primaryMoves,
 			},
-			[]happening{recipient(50, trace.RecipientClone)},
+			[]happening{gives, recipient(50, trace.RecipientClone)},
 			refused("RecvChunkStatus", "WriteConcernFailed"), refusedIdly,
+		},
+		"a recipient whose donor has another primary": {
+			nil, []happening{recipient(50, trace.RecipientClone)},
+			refused("RecvChunkStatus", "OperationFailed"), "",
 		},
 		"a recipient that waits for nothing": {
 			[]happening{

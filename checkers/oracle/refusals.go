@@ -326,8 +326,8 @@ func (c *causes) learned(e *trace.Event, since int64) bool {
 
 // recipientFails: a recipient gives up because its donor has, or a primary that did not begin the
 // migration leads the donor's shard by then, though its donor may not know that; or the collection
-// has changed, or it took too long, or its shard has given the database away, after
-// which it forgets what it was just reading. Only one of another migration says nothing of it.
+// has changed, or it took too long, or its shard has given the database away, after which it
+// forgets what it was just reading. Only one of another migration says nothing of it.
 func (c *causes) recipientFails(e *trace.Event, since int64) bool {
 	p := c.received(e.Node)
 	if p == nil || c.limits == nil || e.At-since >= slack(c.limits().Migration) ||
