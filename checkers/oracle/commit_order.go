@@ -123,24 +123,30 @@ type startedAs struct {
 	txn  int64
 }
 
-// Starts is called when a donor tells the recipient to start a migration.
-func (o *Oracle) Starts(migration, lsid string, txn int64) {
-	o.order.starts[startedAs{lsid, txn}] = migration
+// start is a migration that was started at a step.
+type start struct {
+	migration string
+	step      uint64
 }
 
-// Released is called when a donor is answered that the recipient has released its critical section,
-// or is no shard any more.
+// Starts is called when a donor tells the recipient to start a migration.
+func (o *Oracle) Starts(migration, lsid string, txn int64) {
+	o.order.starts[startedAs{lsid, txn}] = start{migration, o.step}
+}
+
+// Released is called when a donor is answered that the recipient has released its critical section.
 func (o *Oracle) Released(migration string) { o.order.released[migration] = true }
 
-// Fences is called when a primary asks for a session to be fenced at a transaction number.
+// Fences is called when a primary asks for a session to be fenced at a transaction number. A donor
+// asks no shard for a release that has left the cluster (H-38).
 func (o *Oracle) Fences(node, lsid string, txn int64) {
-	id, started := o.order.starts[startedAs{lsid, txn - 1}]
-	if !started || o.order.released[id] {
+	s, started := o.order.starts[startedAs{lsid, txn - 1}]
+	if !started || o.order.released[s.migration] || o.left[o.move(s.migration).to] >= s.step {
 		return
 	}
 	o.report(orderRule, verdict.Violation{
-		Signature: fencedTooEarly, NS: o.move(id).ns,
-		Broke:   fmt.Sprintf("%s fences migration %s", node, id),
+		Signature: fencedTooEarly, NS: o.move(s.migration).ns,
+		Broke:   fmt.Sprintf("%s fences migration %s", node, s.migration),
 		Because: []string{"no answer says that the recipient has released its critical section"},
 	}, o.step)
 }

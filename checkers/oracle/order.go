@@ -49,7 +49,7 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		passed:      map[string]trace.PrimaryMovePhase{},
 		tasks:       map[string][]deletion{},
 		arriving:    map[string]*primaryMove{},
-		starts:      map[startedAs]string{},
+		starts:      map[startedAs]start{},
 		released:    map[string]bool{},
 	}
 	o.order = r
@@ -91,7 +91,7 @@ type order struct {
 	receiving func(node, ns, min, max string) bool
 	// starts are migrations by what their donors fence them with, released those whose recipient
 	// has answered that it has released its critical section.
-	starts   map[startedAs]string
+	starts   map[startedAs]start
 	released map[string]bool
 }
 

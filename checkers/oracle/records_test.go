@@ -248,16 +248,22 @@ func TestFences(t *testing.T) {
 	for name, c := range map[string]struct {
 		released  string
 		txn       int64
+		left      bool
 		signature verdict.Signature
 	}{
-		"released":            {"m1", 5, ""},
-		"not released":        {"m2", 5, fencedTooEarly},
-		"another transaction": {"m2", 6, ""},
+		"released":            {"m1", 5, false, ""},
+		"not released":        {"m2", 5, false, fencedTooEarly},
+		"another transaction": {"m2", 6, false, ""},
+		"no shard any more":   {"m2", 5, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, opening)
+			s.o.move("m1").to = "b"
 			s.o.Starts("m1", "s", 4)
+			if c.left {
+				s.o.left["b"] = s.o.step
+			}
 			s.o.Released(c.released)
 			s.o.Fences("a.0", "s", c.txn)
 			expectSignature(t, s.o, c.signature)
