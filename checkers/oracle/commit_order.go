@@ -130,8 +130,32 @@ type start struct {
 }
 
 // Starts is called when a donor tells the recipient to start a migration.
-func (o *Oracle) Starts(migration, lsid string, txn int64) {
+func (o *Oracle) Starts(migration, session, lsid string, txn int64) {
 	o.order.starts[startedAs{lsid, txn}] = start{migration, o.step}
+	o.order.sessions[session] = migration
+}
+
+// begunTooLate is the signature of a donor of 4.2 that gives a recipient what it asks for first while
+// it has blocked writes for the migration: who asks so late was told to start by a message that was
+// delayed, and first deletes what has been received (protocol 4).
+const begunTooLate verdict.Signature = "begun-after-writes-were-blocked"
+
+// LetBegin is called when a donor has answered what a recipient asks for first.
+func (o *Oracle) LetBegin(node, session string) {
+	id, started := o.order.sessions[session]
+	if !started || !o.older() {
+		return
+	}
+	p, m := o.order.pairs[id], o.move(id)
+	if p == nil || p.donor < trace.DonorCriticalSection || p.donor.Terminal() ||
+		o.world.Set(m.from).Leader != node {
+		return
+	}
+	o.report(orderRule, verdict.Violation{
+		Signature: begunTooLate, NS: m.ns,
+		Broke:   fmt.Sprintf("%s lets a recipient of migration %s begin", node, id),
+		Because: []string{fmt.Sprintf("the donor is in state %s", p.donor)},
+	}, o.step)
 }
 
 // Released is called when a donor is answered that the recipient has released its critical section.

@@ -35,6 +35,8 @@ var orderRule = verdict.Checker{
 			"arrival, so that a resumed change stream may miss what happened before",
 		forgotRange: "the recipient of a migration forgot the range that it had received before " +
 			"the commit, so that a cleanup may delete it",
+		begunTooLate: "a donor let a recipient begin after it had blocked writes, so that a late " +
+			"start deletes what was received",
 		fencedTooEarly: "a donor fenced a migration, to end it, before the recipient had released " +
 			"its critical section",
 	},
@@ -50,6 +52,7 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		tasks:       map[string][]deletion{},
 		arriving:    map[string]*primaryMove{},
 		starts:      map[startedAs]start{},
+		sessions:    map[string]string{},
 		released:    map[string]bool{},
 	}
 	o.order = r
@@ -89,9 +92,11 @@ type order struct {
 	arriving map[string]*primaryMove
 	// receiving is that of ReceivedRanges.
 	receiving func(node, ns, min, max string) bool
-	// starts are migrations by what their donors fence them with, released those whose recipient
+	// starts are migrations by what their donors fence them with, sessions by the names of their
+	// sessions, released those whose recipient
 	// has answered that it has released its critical section.
 	starts   map[startedAs]start
+	sessions map[string]string
 	released map[string]bool
 }
 

@@ -260,7 +260,7 @@ func TestFences(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, opening)
 			s.o.move("m1").to = "b"
-			s.o.Starts("m1", "s", 4)
+			s.o.Starts("m1", "a_b_m1", "s", 4)
 			if c.left {
 				s.o.left["b"] = s.o.step
 			}

@@ -18,6 +18,10 @@ type Open struct {
 	// Released the record of the newest that was; zero for none.
 	Operation int64
 	Released  Name
+	// Request is the record by which the request for this work is remembered once it is done, and
+	// Txn the request's number; zero for none.
+	Request Name
+	Txn     int64
 }
 
 func (o *Open) leaves() bool { return len(o.Owners) > 0 || o.Operation != 0 }
@@ -25,6 +29,7 @@ func (o *Open) leaves() bool { return len(o.Owners) > 0 || o.Operation != 0 }
 // Entered judges what is open when all records of an entry of a set are written: a record and its
 // owner may be written in one entry. Step is that at which a majority had the entry.
 func (j *Judge) Entered(set string, index, step uint64) {
+	j.judgeEnded(index, step)
 	if len(j.open) == 0 {
 		return
 	}
@@ -44,6 +49,26 @@ func (j *Judge) Entered(set string, index, step uint64) {
 			})
 		}
 	}
+}
+
+// judgeEnded: the entry that removes the record of an operation remembers its request. If that took
+// two entries, a failover between them would have a repetition of the request carried out again.
+func (j *Judge) judgeEnded(index, step uint64) {
+	for _, r := range j.ended {
+		j.pairs.Checked++
+		if is := j.records[r.Open.Request]; is != nil && is.Values[0].Number >= r.Open.Txn {
+			continue
+		}
+		j.pairs.Add(verdict.Violation{
+			Signature: unremembered,
+			Broke: fmt.Sprintf("entry %d of %s removes a record in %s without remembering its request",
+				index, r.Set, r.NS),
+			Because: []string{fmt.Sprintf("%s has no request of that session as new as %d",
+				r.Open.Request.NS, r.Open.Txn)},
+			Events: []uint64{r.Step, step},
+		})
+	}
+	j.ended = j.ended[:0]
 }
 
 func compare(a, b Name) int {

@@ -26,10 +26,13 @@ var rule = verdict.Checker{
 		"numbers never decrease, and a flag changes at most once, in one direction. A " +
 		"range deletion task changes its namespace only when its collection is renamed. " +
 		"What a shard has recorded of a collection by its name, it records by the new name " +
-		"when the collection is renamed.",
+		"when the collection is renamed. A primary of 4.2 that finds commits counted as in progress " +
+		"first resets the count, and then counts one by one.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
 		forgot:   "a rename lost what had been recorded of the collection by its former name",
+		miscounted: "a shard miscounted the commits in progress, so that its next primary may not " +
+			"know of one",
 	},
 }
 
@@ -40,9 +43,12 @@ var pairsRule = verdict.Checker{
 		"a new primary would finish that work. The owner is written no later than the " +
 		"record that needs it, and removed no sooner. The owner of a stored critical " +
 		"section is its migration, movePrimary or unreleased DDL operation; the owner of " +
-		"a pending range deletion task is the migration whose outcome it waits for.",
+		"a pending range deletion task is the migration whose outcome it waits for. The entry " +
+		"that removes the record of a DDL operation also remembers its request.",
 	Signatures: verdict.Meanings{
 		ownerless: "a record of unfinished work had no owner",
+		unremembered: "an operation's record was removed, and its request was not remembered with " +
+			"that, so that a repetition may be carried out again",
 	},
 }
 
@@ -50,6 +56,9 @@ const (
 	restored  verdict.Signature = "record-field-restored"
 	forgot    verdict.Signature = "record-lost-by-rename"
 	ownerless verdict.Signature = "record-left-open"
+
+	miscounted   verdict.Signature = "commits-miscounted"
+	unremembered verdict.Signature = "request-not-remembered"
 )
 
 // Catalog are the checkers of this package.
@@ -82,7 +91,11 @@ type Name struct{ Set, NS, ID string }
 type Judge struct {
 	records map[Name]*Record
 	// open are the records that leave something open, and told those of them that are reported.
-	open, told     map[Name]bool
+	open, told map[Name]bool
+	// counts are, by shard, the commits that are in progress as its record has them.
+	counts map[string]commitCount
+	// ended are records that the present entry removes, of work whose request is to be remembered.
+	ended          []*Record
 	verdict, pairs verdict.Verdict
 }
 
@@ -90,6 +103,7 @@ type Judge struct {
 func New() *Judge {
 	return &Judge{
 		records: map[Name]*Record{}, open: map[Name]bool{}, told: map[Name]bool{},
+		counts:  map[string]commitCount{},
 		verdict: rule.Begin(), pairs: pairsRule.Begin(),
 	}
 }
@@ -99,6 +113,9 @@ func (j *Judge) Verdicts() []verdict.Verdict { return []verdict.Verdict{j.verdic
 
 // Removed forgets a record: one that is made with its name later is another.
 func (j *Judge) Removed(n Name) {
+	if r := j.records[n]; r != nil && r.Open.Request != (Name{}) {
+		j.ended = append(j.ended, r)
+	}
 	delete(j.records, n)
 	delete(j.open, n)
 	delete(j.told, n)

@@ -123,3 +123,70 @@ func TestEntered(t *testing.T) {
 		}
 	}
 }
+
+// Commits in progress are counted one by one; a new primary begins with none.
+func TestCounted(t *testing.T) {
+	type count struct {
+		term uint64
+		n    int64
+	}
+	for name, c := range map[string]struct {
+		counts []count
+		want   int
+	}{
+		"one by one":        {[]count{{1, 1}, {1, 2}, {1, 1}, {1, 0}}, 0},
+		"reset":             {[]count{{1, 1}, {1, 2}, {2, 0}, {2, 1}}, 0},
+		"nothing to reset":  {[]count{{1, 1}, {1, 0}, {2, 1}}, 0},
+		"not reset":         {[]count{{1, 1}, {2, 2}}, 1},
+		"taken out unreset": {[]count{{1, 1}, {1, 2}, {2, 1}}, 1},
+		"reset twice":       {[]count{{1, 1}, {2, 0}, {2, 1}, {2, 2}, {2, 0}}, 1},
+		"two at once":       {[]count{{1, 2}}, 1},
+		"less than none":    {[]count{{1, 1}, {1, 0}, {1, -1}}, 1},
+		"the time alone":    {[]count{{1, 1}, {1, 1}}, 0},
+	} {
+		j := records.New()
+		for i, at := range c.counts {
+			j.Counted("shard-a", uint64(i+1), 7, at.term, at.n)
+		}
+		if v := j.Verdicts()[0]; len(v.Violations) != c.want {
+			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
+		}
+	}
+}
+
+// The entry that removes an operation's record remembers its request.
+func TestRemembered(t *testing.T) {
+	request := records.Name{Set: "config", NS: "config.ddlRequests", ID: "s"}
+	operation := records.Record{
+		Name:   records.Name{Set: "config", NS: "config.system.sharding_ddl_coordinators", ID: "o"},
+		Values: make([]records.Value, len(records.Fields("config.system.sharding_ddl_coordinators"))),
+		Open:   records.Open{Request: request, Txn: 5},
+	}
+	for name, c := range map[string]struct {
+		txn  int64
+		late bool
+		want int
+	}{
+		"together":         {5, false, 0},
+		"of a newer one":   {6, false, 0},
+		"of an older one":  {4, false, 1},
+		"in another entry": {5, true, 1},
+	} {
+		j := records.New()
+		remember := func() {
+			j.Written(&records.Record{Name: request, Values: []records.Value{{Number: c.txn}}})
+		}
+		at := operation
+		j.Written(&at)
+		j.Entered("config", 1, 7)
+		j.Removed(at.Name)
+		if c.late {
+			j.Entered("config", 2, 8)
+		}
+		remember()
+		j.Entered("config", 3, 9)
+		if v := j.Verdicts()[1]; len(v.Violations) != c.want {
+			t.Errorf("%s: %v, want %d violations", name, v.Violations, c.want)
+		}
+	}
+}

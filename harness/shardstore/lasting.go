@@ -65,7 +65,7 @@ func (c *cluster) Sent(x *env.Exchange) {
 		c.admission.Asked(req.MigrationOf, req.ForceJumbo != command.RefuseJumbo, req.ChunkBytes)
 	case *command.RecvChunkStart:
 		c.startsToReceive(m, req)
-		c.oracle.Starts(req.Migration, req.Lsid, req.Txn)
+		c.oracle.Starts(req.Migration, req.Session, req.Lsid, req.Txn)
 	case *command.AdvanceTxn:
 		c.oracle.Fences(string(x.From), req.Lsid, req.Txn)
 	case *command.ShardsvrParticipate:

@@ -66,6 +66,8 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 	switch req := asked.Body.(type) {
 	case *command.ShardsvrParticipate:
 		c.oracle.StepTaken(setOf(x.To), stepOf(req))
+	case *command.CollectionOptions:
+		c.oracle.LetBegin(string(x.To), req.Session)
 	case *command.CloneCatalogData:
 		c.oracle.Arrived(req.Move, c.committed.Arrived(setOf(x.To), req.Move))
 	}

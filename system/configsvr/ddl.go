@@ -19,9 +19,9 @@ import (
 // Operations holds one record for each operation on a whole collection that is in progress.
 const Operations = "config.system.sharding_ddl_coordinators"
 
-// ddlRequestsNS holds, for each session, the number of the newest operation that it asked for and
+// RequestsNS holds, for each session, the number of the newest operation that it asked for and
 // that was carried out.
-const ddlRequestsNS = "config.ddlRequests"
+const RequestsNS = "config.ddlRequests"
 
 // ddlKind is what an operation does.
 type ddlKind string
@@ -98,7 +98,7 @@ type ddlCoordinator struct {
 func newDDL(m *replset.Member) ddlCoordinator {
 	return ddlCoordinator{
 		records:  statedoc.New[ddlOperation](m, Operations, trace.System),
-		requests: statedoc.New[executedRequest](m, ddlRequestsNS, trace.System),
+		requests: statedoc.New[executedRequest](m, RequestsNS, trace.System),
 		refused:  make(map[int64]error),
 	}
 }

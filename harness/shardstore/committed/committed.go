@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/records"
 	"github.com/shardproof/shardproof/system/changestream"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
@@ -57,9 +58,10 @@ func New() *Reader {
 // Committed reads the entries of a set up to an index, which a majority has since a step.
 func (r *Reader) Committed(set string, index, step uint64, log Log) {
 	for i := r.upto[set] + 1; i <= index && !r.lost; i++ {
-		e, _, kept := log.Entry(i)
+		e, term, kept := log.Entry(i)
 		if r.lost = !kept; kept {
 			r.entry(set, i, step, e)
+			r.count(set, i, step, term, e)
 		}
 	}
 	r.upto[set] = max(r.upto[set], index)
@@ -92,6 +94,17 @@ func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
 		}
 	}
 	r.Records.Entered(set, index, step)
+}
+
+// count has the count of commits in progress judged that an entry of a shard of 4.2 writes.
+func (r *Reader) count(set string, index, step, term uint64, e *oplog.Entry) {
+	for i := range e.Ops {
+		if op := &e.Ops[i]; op.NS == shard.VersionNS && op.Doc != nil {
+			if n, counts := op.Doc.Lookup("minOpTimeUpdaters").AsInt64OK(); counts {
+				r.Records.Counted(set, index, step, term, n)
+			}
+		}
+	}
 }
 
 // share judges, and keeps, what a shard records of a collection by its name. An entry that renames
@@ -133,8 +146,8 @@ func formerly(doc bson.Raw) (names []string) {
 	return names
 }
 
-// leftOpen is what a record leaves open: a critical section, or a range deletion that waits for the
-// outcome of a migration. Of the latter the donor has a record, too.
+// leftOpen is what a record leaves open: a critical section, a range deletion that waits for the
+// outcome of a migration, of which the donor has a record, too, or the memory of a request.
 func leftOpen(n records.Name, doc bson.Raw) (o records.Open) {
 	switch n.NS {
 	case shard.SectionsNS:
@@ -149,6 +162,13 @@ func leftOpen(n records.Name, doc bson.Raw) (o records.Open) {
 		o.Owners = []records.Name{
 			{Set: n.Set, NS: migration.RecipientsNS, ID: id},
 			{Set: n.Set, NS: moveprimary.Namespace, ID: id},
+		}
+	case configsvr.Operations:
+		if session, _ := doc.Lookup("session").StringValueOK(); session != "" {
+			o.Request = records.Name{
+				Set: n.Set, NS: configsvr.RequestsNS, ID: string(key.String(session)),
+			}
+			o.Txn, _ = doc.Lookup("txn").AsInt64OK()
 		}
 	case rangedel.Namespace:
 		if pending, _ := doc.Lookup("pending").BooleanOK(); pending {
