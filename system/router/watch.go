@@ -88,8 +88,16 @@ func (s *changeStream) forgetLeft(t env.Task) error {
 		if s.pinned {
 			return s.stillThere(t)
 		}
-		if err := s.ownedNothing(t, l); err != nil {
+		table, err := s.ownedNothing(t, l)
+		if err != nil {
 			return err
+		}
+		comes, err := s.receivesYet(t, table, l)
+		if err != nil {
+			return err
+		}
+		if comes {
+			continue
 		}
 		t.Node().Sometimes("a change stream goes on without a shard that has left the cluster")
 		s.tails = slices.DeleteFunc(s.tails, func(other *shardTail) bool { return other == l })
@@ -97,23 +105,47 @@ func (s *changeStream) forgetLeft(t env.Task) error {
 	return nil
 }
 
-// ownedNothing fails unless the shard of a tail has owned no range since the tail was last read.
-func (s *changeStream) ownedNothing(t env.Task, l *shardTail) error {
+// ownedNothing fails unless the shard of a tail has owned no range since the tail was last read. It
+// returns the table that says so.
+func (s *changeStream) ownedNothing(t env.Task, l *shardTail) (*Table, error) {
 	routes := s.router.routesOf(s.ns)
 	routes.invalidate(routes.table)
 	table, err := routes.get(t)
 	if err != nil && !errcode.Is(err, errcode.NamespaceNotFound) {
-		return err
+		return nil, err
 	}
 	if err == nil && !table.Collection().Unsharded {
 		owners, known := table.OwnersSince(l.high)
 		if known && !slices.Contains(owners, l.set.Name()) {
-			return nil
+			return table, nil
 		}
 	}
-	return errcode.New(errcode.ChangeStreamHistoryLost,
+	return nil, errcode.New(errcode.ChangeStreamHistoryLost,
 		"shard %s has left the cluster, and nobody knows what happened to %s there after %s",
 		l.set.Name(), s.ns, l.high)
+}
+
+// receivesYet reports whether an owner of the collection has announced a migration to the shard of
+// a tail, and has not ended it. The shard may come back into the cluster and receive the range, and
+// that will not be announced again.
+func (s *changeStream) receivesYet(t env.Task, table *Table, l *shardTail) (bool, error) {
+	for _, other := range s.tails {
+		name := other.set.Name()
+		if other == l || table.ShardVersion(name).OwnsNothing() {
+			continue
+		}
+		opens := command.PlacementBy(table, name)
+		other.opens = &opens
+		err := other.read(t, s, other.high)
+		other.opens = nil
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(other.receivers, l.set.Name()) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // isFatal reports whether a stream cannot go on: other failures only leave it where it is.
