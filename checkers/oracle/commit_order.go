@@ -135,9 +135,9 @@ func (o *Oracle) Starts(migration, session, lsid string, txn int64) {
 	o.order.sessions[session] = migration
 }
 
-// begunTooLate is the signature of a donor of 4.2 that gives a recipient what it asks for first while
-// it has blocked writes for the migration: who asks so late was told to start by a message that was
-// delayed, and first deletes what has been received (protocol 4).
+// begunTooLate is the signature of a donor of 4.2 that gives a recipient what it asks for first
+// while it has blocked writes for the migration: who asks so late was told to start by a message
+// that was delayed, and first deletes what has been received (protocol 4).
 const begunTooLate verdict.Signature = "begun-after-writes-were-blocked"
 
 // LetBegin is called when a donor has answered what a recipient asks for first.
