@@ -10,9 +10,9 @@ import (
 // entry is one of a primary's log, and when it was written by the clocks of the primary and of
 // everybody.
 type entry struct {
-	index uint64
-	own   time.Duration
-	at    int64
+	index, term uint64
+	own         time.Duration
+	at          int64
 }
 
 // mostEntries is how many entries of a log are remembered at least.
@@ -20,13 +20,14 @@ const mostEntries = 512
 
 func (j *Judge) noteEntry(e *trace.Event) {
 	all := j.entries[e.Node]
-	if n := len(all); n > 0 && all[n-1].index == e.Index {
+	// Of one index there is another entry once the first was rolled back.
+	if n := len(all); n > 0 && all[n-1].index == e.Index && all[n-1].term == e.Term {
 		return
 	}
 	if len(all) == 2*mostEntries {
 		all = append(all[:0], all[mostEntries:]...)
 	}
-	j.entries[e.Node] = append(all, entry{e.Index, j.clock(e.Node), e.At})
+	j.entries[e.Node] = append(all, entry{e.Index, e.Term, j.clock(e.Node), e.At})
 }
 
 // Wrote is called when a primary answers a request to write one document, for which it has written

@@ -327,6 +327,14 @@ func TestAnswers(t *testing.T) {
 			later(r, 420)
 			r.Wrote("a.0", "Update", 1, 0)
 		}, concernLate},
+		"a concern of an entry in the place of another": {l, func(r *run) {
+			r.write(10, 1, "d", 7)
+			r.at(300, trace.AppliedEvent{
+				Shard: "a", Term: 2, Index: 1, NS: "test.docs", Key: "d", DocID: "d", Hash: 8,
+			})
+			later(r, 420)
+			r.Wrote("a.0", "Update", 1, 0)
+		}, ""},
 		"a concern that names its time": {l, func(r *run) {
 			r.write(10, 1, "d", 7)
 			later(r, 420)
