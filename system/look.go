@@ -149,8 +149,8 @@ func (c *Cluster) ConfigTime(id env.NodeID) hlc.Timestamp {
 	return 0
 }
 
-// Receiving reports whether a running member of a shard has in mind that it receives keys of a
-// range, or has received them without knowing yet that it owns the range.
+// Receiving reports whether a running member of a shard remembers that it receives keys of a range,
+// or has received them without knowing yet that it owns the range.
 func (c *Cluster) Receiving(id env.NodeID, ns string, r key.Range) bool {
 	server := c.shards[id]
 	return server != nil && c.Member(id) != nil && server.Collection(ns).Receiving(r)

@@ -82,14 +82,13 @@ func (r *order) noteCommit(e *trace.Event, id, request string) {
 	}
 }
 
-// forgotRange is the signature of a recipient of 4.2 that does not keep in mind what it has
-// received until it knows that it owns the range: a cleanup would take the range for orphans
-// (protocol 10.2).
+// forgotRange is the signature of a recipient of 4.2 that forgets what it has received before it
+// knows that it owns the range: a cleanup would take the documents for orphans (protocol 10.2).
 const forgotRange verdict.Signature = "arrived-range-forgotten"
 
-// ReceivedRanges says how the oracle gets to know whether a member has in mind that it receives a
-// range, or has received it without knowing yet that it owns the range. Other protocols than 4.2
-// have that on record, and do not call it.
+// ReceivedRanges says how the oracle gets to know whether a member remembers that it receives keys
+// of a range, or has received them without knowing yet that it owns the range. Other protocols than
+// 4.2 have that on record, and do not call it.
 func (o *Oracle) ReceivedRanges(of func(node, ns, min, max string) bool) { o.order.receiving = of }
 
 // judgeReceived judges the recipient when the commit is first written, unless its primary is
@@ -107,8 +106,8 @@ func (r *order) judgeReceived(e *trace.Event, id string) {
 	r.report(orderRule, verdict.Violation{
 		Signature: forgotRange, NS: e.NS,
 		Broke: fmt.Sprintf("migration %s commits %s", id, r.span(m.min, m.max)),
-		Because: []string{fmt.Sprintf("the recipient %s, which has received the range, does not "+
-			"have in mind any more that it has: it would take it for orphans", leader)},
+		Because: []string{fmt.Sprintf("the recipient %s no longer remembers that it has received "+
+			"the range: a cleanup would delete its documents as orphans", leader)},
 	}, e.Step)
 }
 
@@ -135,12 +134,12 @@ func (o *Oracle) Starts(migration, session, lsid string, txn int64) {
 	o.order.sessions[session] = migration
 }
 
-// begunTooLate is the signature of a donor of 4.2 that gives a recipient what it asks for first
-// while it has blocked writes for the migration: who asks so late was told to start by a message
-// that was delayed, and first deletes what has been received (protocol 4).
+// begunTooLate is the signature of a donor of 4.2 that answers the first request of a recipient
+// although it has blocked writes for the migration: a recipient that asks so late was told to start
+// by a message that was delayed, and would first delete what has been received (protocol 4).
 const begunTooLate verdict.Signature = "begun-after-writes-were-blocked"
 
-// LetBegin is called when a donor has answered what a recipient asks for first.
+// LetBegin is called when a donor has answered the first request of a recipient.
 func (o *Oracle) LetBegin(node, session string) {
 	id, started := o.order.sessions[session]
 	if !started || !o.older() {
@@ -161,8 +160,8 @@ func (o *Oracle) LetBegin(node, session string) {
 // Released is called when a donor is answered that the recipient has released its critical section.
 func (o *Oracle) Released(migration string) { o.order.released[migration] = true }
 
-// Fences is called when a primary asks for a session to be fenced at a transaction number. A donor
-// asks no shard for a release that has left the cluster (H-38).
+// Fences is called when a primary asks for a session to be fenced at a transaction number. A
+// recipient that has left the cluster is not asked to release anything (H-38).
 func (o *Oracle) Fences(node, lsid string, txn int64) {
 	s, started := o.order.starts[startedAs{lsid, txn - 1}]
 	if !started || o.order.released[s.migration] || o.left[o.move(s.migration).to] >= s.step {

@@ -31,7 +31,7 @@ var orderRule = verdict.Checker{
 			"the catalog from before the commit",
 		notedTooEarly: "the recipient of a movePrimary noted the arrival while clients still " +
 			"wrote on the donor",
-		notNoted: "the recipient of a movePrimary had copied the collections and not noted their " +
+		notNoted: "the recipient of a movePrimary had copied the collections without noting their " +
 			"arrival, so that a resumed change stream may miss what happened before",
 		forgotRange: "the recipient of a migration forgot the range that it had received before " +
 			"the commit, so that a cleanup may delete it",
@@ -93,8 +93,8 @@ type order struct {
 	// receiving is that of ReceivedRanges.
 	receiving func(node, ns, min, max string) bool
 	// starts are migrations by what their donors fence them with, sessions by the names of their
-	// sessions, released those whose recipient
-	// has answered that it has released its critical section.
+	// sessions; released are those whose recipient has answered that it has released its critical
+	// section.
 	starts   map[startedAs]start
 	sessions map[string]string
 	released map[string]bool
@@ -113,7 +113,7 @@ type pair struct {
 	recipient trace.RecipientState
 	// recipientTerm is the term of the recipient's primary: a later one starts over.
 	recipientTerm uint64
-	// recipientSince is when the recipient has entered its state.
+	// recipientSince is when the recipient entered its state.
 	recipientSince int64
 	recipients     stateSet
 	donorTaskReady bool

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -205,7 +206,7 @@ func TestNotedArrivals(t *testing.T) {
 	}
 }
 
-// When a migration of 4.2 is committed, its recipient has in mind what it has received.
+// When a migration of 4.2 is committed, its recipient remembers what it has received.
 func TestReceivedRanges(t *testing.T) {
 	done := strings.Replace(moved, "table 1 2", "receive b.0 m1 - m kDone\ntable 1 2", 1)
 	for name, c := range map[string]struct {
@@ -213,9 +214,9 @@ func TestReceivedRanges(t *testing.T) {
 		receives  bool
 		signature verdict.Signature
 	}{
-		"in mind":   {done, true, ""},
-		"forgotten": {done, false, forgotRange},
-		"not done":  {moved, false, ""},
+		"remembered": {done, true, ""},
+		"forgotten":  {done, false, forgotRange},
+		"not done":   {moved, false, ""},
 		"it crashed": {
 			strings.Replace(done, "table 1 2", "down b.0\ntable 1 2", 1), false, "",
 		},
@@ -266,6 +267,39 @@ func TestFences(t *testing.T) {
 			}
 			s.o.Released(c.released)
 			s.o.Fences("a.0", "s", c.txn)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// In 4.2 a donor lets a recipient begin only while it has not blocked writes.
+func TestLetBegin(t *testing.T) {
+	blocked := until(ordered, "state a.0 m1 - m a b kCriticalSection") +
+		"state a.0 m1 - m a b kCriticalSection\n"
+	for name, c := range map[string]struct {
+		script, node, session string
+		protocol              migrationmodel.Protocol
+		signature             verdict.Signature
+	}{
+		"in time": {
+			until(ordered, "state a.0 m1 - m a b kCriticalSection"), "a.0", "s", migrationmodel.V42, "",
+		},
+		"after writes were blocked": {blocked, "a.0", "s", migrationmodel.V42, begunTooLate},
+		"after the end": {
+			blocked + "state a.0 m1 - m a b kDone\n", "a.0", "s", migrationmodel.V42, "",
+		},
+		"of 8.0":             {blocked, "a.0", "s", migrationmodel.V80, ""},
+		"of another session": {blocked, "a.0", "t", migrationmodel.V42, ""},
+		"by a deposed primary": {
+			blocked + "elected a.1 2 1 1:1\n", "a.0", "s", migrationmodel.V42, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.lines(t, c.script)
+			s.o.Speaks(c.protocol)
+			s.o.Starts("m1", "s", "lsid", 4)
+			s.o.LetBegin(c.node, c.session)
 			expectSignature(t, s.o, c.signature)
 		})
 	}

@@ -319,7 +319,7 @@ func timeIn(doc bson.Raw, field string) uint64 {
 	return uint64(at)
 }
 
-// receives reports whether a member has in mind that it receives a range, or has received it.
+// receives reports whether a member remembers that it receives a range, or has received it.
 func (c *cluster) receives(node, ns, lo, hi string) bool {
 	return c.Receiving(env.NodeID(node), ns, key.Range{Min: key.Key(lo), Max: key.Key(hi)})
 }

@@ -92,11 +92,11 @@ func (s *changeStream) forgetLeft(t env.Task) error {
 		if err != nil {
 			return err
 		}
-		comes, err := s.receivesYet(t, table, l)
+		expected, err := s.mayStillReceive(t, table, l)
 		if err != nil {
 			return err
 		}
-		if comes {
+		if expected {
 			continue
 		}
 		t.Node().Sometimes("a change stream goes on without a shard that has left the cluster")
@@ -125,10 +125,10 @@ func (s *changeStream) ownedNothing(t env.Task, l *shardTail) (*Table, error) {
 		l.set.Name(), s.ns, l.high)
 }
 
-// receivesYet reports whether an owner of the collection has announced a migration to the shard of
+// mayStillReceive reports whether an owner of the collection has announced a migration to the shard of
 // a tail, and has not ended it. The shard may come back into the cluster and receive the range, and
 // that will not be announced again.
-func (s *changeStream) receivesYet(t env.Task, table *Table, l *shardTail) (bool, error) {
+func (s *changeStream) mayStillReceive(t env.Task, table *Table, l *shardTail) (bool, error) {
 	for _, other := range s.tails {
 		name := other.set.Name()
 		if other == l || table.ShardVersion(name).OwnsNothing() {
