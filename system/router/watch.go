@@ -125,9 +125,9 @@ func (s *changeStream) ownedNothing(t env.Task, l *shardTail) (*Table, error) {
 		l.set.Name(), s.ns, l.high)
 }
 
-// mayStillReceive reports whether an owner of the collection has announced a migration to the shard of
-// a tail, and has not ended it. The shard may come back into the cluster and receive the range, and
-// that will not be announced again.
+// mayStillReceive reports whether an owner of the collection has announced a migration to the shard
+// of a tail, and has not ended it. The shard may come back into the cluster and receive the range,
+// and that will not be announced again.
 func (s *changeStream) mayStillReceive(t env.Task, table *Table, l *shardTail) (bool, error) {
 	for _, other := range s.tails {
 		name := other.set.Name()
