@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -67,17 +68,44 @@ func (s *Set) OnRecord(e *trace.Event) string {
 // which adopted says so were executed before the collection had its shard key, and may be of any.
 // What was done to the collection as a whole while it was unsharded has the lowest key, and does
 // not move: of a sharded one it is asked for at the config server, which has a record of its own.
+// Neither does the note that a history is incomplete, unless adopted says so.
 func (h History) In(ns, lo, hi string, of, adopted func(id string, txn uint64) bool) History {
 	in := History{}
 	//shardproof:allow map each statement is judged by itself
 	for id, d := range h {
 		name, key := d.StatementPlace()
 		here := lo <= key && key < hi && (name == ns || of(id, d.Hash))
-		if key != lowestKey && (here || adopted(id, d.Hash)) && d.Hash >= h.newest(id) {
+		moves := (key != lowestKey || endsDead(id)) && (here || adopted(id, d.Hash))
+		if moves && d.Hash >= h.newest(id) {
 			in[id] = d
 		}
 	}
 	return in
+}
+
+// CutOff are the notes that the history of a transaction is incomplete.
+func (h History) CutOff() History {
+	notes := History{}
+	//shardproof:allow map each is taken by itself
+	for id, d := range h {
+		if endsDead(id) {
+			notes[id] = d
+		}
+	}
+	return notes
+}
+
+// endsDead reports whether a statement is none: what was executed before it is not known.
+func endsDead(id string) bool { return strings.HasSuffix(id, "\x00"+deadEnd) }
+
+// DescribeStatement names a statement of a History.
+func (d Doc) DescribeStatement(id string) string {
+	session, number, _ := strings.Cut(id, "\x00")
+	of := fmt.Sprintf("transaction %d of session %s", d.Hash, session)
+	if endsDead(id) {
+		return "the note that the history of " + of + " is incomplete"
+	}
+	return "statement " + number + " of " + of
 }
 
 // StatementPlace is where a statement of a History wrote: the namespace and the encoded shard key.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -236,7 +235,9 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 }
 
 // historyOf is the session history that the donor of a move has of what moves, or that it had when
-// it blocked writes.
+// it blocked writes. That a history was incomplete when it began goes with every range: nobody
+// knows where the missing part wrote. What a movePrimary says of that meanwhile is about other
+// collections.
 func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 	donor := o.world.Set(r.From)
 	m, had := o.move(id), donor.History()
@@ -246,7 +247,8 @@ func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 	return had.In(ns, r.Min, r.Max, func(st string, txn uint64) bool {
 		return o.executedIn(o.lives[ns], st, txn)
 	}, func(st string, txn uint64) bool {
-		return o.primaries[id] == nil && o.adopted(donor.Leader, ns, st, txn)
+		return o.primaries[id] == nil &&
+			(m.cutOff[st].Hash == txn || o.adopted(donor.Leader, ns, st, txn))
 	})
 }
 
@@ -291,11 +293,10 @@ func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 	known, executed := to.DurableHistory(), o.historyOf(m.id, m.ns, r)
 	for _, id := range ids(executed, nil) {
 		if st := executed[id]; !known.Refuses(id, st) {
-			session, number, _ := strings.Cut(id, "\x00")
 			_, key := st.StatementPlace()
-			all = append(all, lacked{key, fmt.Sprintf("statement %s of transaction %d of session "+
-				"%s was executed on the donor, and a majority of %s would execute it again", number,
-				st.Hash, session, m.to)})
+			all = append(all, lacked{key, fmt.Sprintf("%s is on record on the donor, and not on a "+
+				"majority of %s, which would execute again what it stands for",
+				st.DescribeStatement(id), m.to)})
 		}
 	}
 	return all
@@ -304,16 +305,14 @@ func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 func (o *Oracle) reportForgotten(
 	w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool,
 ) {
-	session, number, _ := strings.Cut(id, "\x00")
 	name, at := st.StatementPlace()
 	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: o.show(at)}
 	what := "does not know it"
 	if soon {
 		v.Signature, what = rememberedYet, "does not know it, although its primary does"
 	}
-	v.Broke = fmt.Sprintf("%s moved from %s to %s after statement %s of transaction %d of "+
-		"session %s was executed there, and a majority of %s %s",
-		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
+	v.Broke = fmt.Sprintf("%s moved from %s, which had %s on record, to %s, and a majority of that %s",
+		o.span(r.Min, r.Max), r.From, st.DescribeStatement(id), r.To, what)
 	v.Because = []string{
 		fmt.Sprintf(
 			"migration %s was written to the catalog at step %d and is majority-committed now",

@@ -43,8 +43,9 @@ type move struct {
 	// miscounted is by how many documents the donor's count of orphans is too high since it was
 	// taken over by a later primary.
 	miscounted int
-	// history is what the donor had on record of retryable writes when it blocked writes.
-	history model.History
+	// history is what the donor had on record of retryable writes when it blocked writes, cutOff
+	// which of it was known to be incomplete when it began to clone.
+	history, cutOff model.History
 	// commit is the newest entry of the config server that commits it; committed is the step at
 	// which a majority had it, and confirmed when that was; decided what the donor persisted, and
 	// when. A decision to abort that a primary has told of after it was deposed is in denied: it may
@@ -223,7 +224,7 @@ func (o *Oracle) closeCursor(e *trace.Event) {
 // beginCloning: the donor has the placement of the collection that it gives a range of.
 func (o *Oracle) beginCloning(m *move, e *trace.Event) {
 	if m.cloning == 0 {
-		m.cloning, m.by = e.Step, e.Node
+		m.cloning, m.by, m.cutOff = e.Step, e.Node, o.world.Set(m.from).History().CutOff()
 	}
 	if m.nameless {
 		m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)

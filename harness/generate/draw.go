@@ -94,6 +94,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	meetMoves(s, d, size)
 	combineFaults(d, s, p)
 	vary(d, s, size)
+	if p.size.faults > 0 && !p.one {
+		aimed.IsolateShards(d.Fork(0xf3), s)
+	}
 	return s
 }
 

@@ -44,6 +44,7 @@ func drawScripts(d keyed.Source, seed uint64, p Profile) *scenario.Scenario {
 	addQuestions(d, s, z)
 	cleanUpBesideMoves(d.Fork(0x7b), s)
 	vary(d, s, z)
+	aimed.IsolateShards(d.Fork(0xf3), s)
 	return s
 }
 

@@ -37,4 +37,10 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	commitToAnother(d.Fork(0xe7), s)
 	stopBetween(d.Fork(0xe8), s)
 	delayTables(d.Fork(0xee), s)
+	repeatLater(d.Fork(0xef), s)
+	commandTakeovers(d.Fork(0xf0), s)
+	holdAcross(d.Fork(0xf1), s)
+	arriveDuringCleanups(d.Fork(0xf2), s)
+	scanAcross(d.Fork(0xf4), s)
+	watchAcross(d.Fork(0xf5), s)
 }

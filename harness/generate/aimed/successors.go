@@ -9,8 +9,11 @@ import (
 )
 
 // successorShare is how many percent of the seeds with faults of several kinds have a copy of an
-// early message come to a recipient's next primary.
-const successorShare = 12
+// early message come to a recipient's next primary, longestKept how long it is kept at most.
+const (
+	successorShare = 16
+	longestKept    = 3 * time.Second
+)
 
 // handingOver is where a donor has handed over and the config server does not know yet.
 var handingOver = []failpoint.Site{
@@ -19,26 +22,25 @@ var handingOver = []failpoint.Site{
 }
 
 // repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a
-// new primary, or has the same one in a new term; to that comes a copy of what the donor sent
-// first.
+// new primary, or has the same one in a new term; to that come copies of what this donor, and those
+// of earlier migrations, sent first.
 func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("to a successor", successorShare) {
 		return
 	}
-	pass := 1 + own.IntN("pass", 3)
+	pass := keyed.Pick(own, "reaching", 1, 1, 1, 2, 3)
 	site := handingOver[own.IntN("site", len(handingOver))].String()
 	still := time.Duration(500+own.IntN("still", 1000)) * time.Millisecond
 	s.AddFaults(scenario.Fault{
-		Kind: "duplicate", Target: "donor.*>recipient.*",
-		When: scenario.Trigger{Site: failpoint.DonorSendStart.String(), Nth: pass},
+		Kind: "duplicate", Target: "*>*",
 		Args: []scenario.Setting{
 			{Name: "messages", Value: keyed.Pick(own, "message", "RecvChunkStart", "RecvChunkStart",
 				"RecvChunkCommit", "control")},
-			{Name: "copy", Value: "held"},
+			{Name: "copy", Value: "held"}, {Name: "count", Value: "40"},
 		},
+		For: longestKept,
 		Until: &scenario.Trigger{
-			Site: site, Nth: 1, // after the start
-			After: still * time.Duration(30+own.IntN("comes", 65)) / 100,
+			Site: site, Nth: pass, After: still * time.Duration(30+own.IntN("comes", 65)) / 100,
 		},
 	}, scenario.Fault{
 		Kind: "stale-task",

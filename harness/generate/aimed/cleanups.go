@@ -1,0 +1,54 @@
+package aimed
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// arrivalShare is how many percent of the cleanups of 4.2 have a range arrive while they ask the
+// other servers what is to be kept.
+const arrivalShare = 35
+
+// arriveDuringCleanups has a range arrive while somebody cleans up, between two of the questions by
+// which a shard of 4.2 finds out what will not become its own (protocol 10.5). The commit is on its
+// way when the answers are there.
+func arriveDuringCleanups(own keyed.Source, s *scenario.Scenario) {
+	if s.Protocol != "4.2" {
+		return
+	}
+	for i, c := range slices.Clone(s.Commands) {
+		each := own.Fork(uint64(i))
+		moves := slices.DeleteFunc(slices.Clone(s.Migrations), func(m scenario.Migration) bool {
+			return m.NS != c.Name
+		})
+		if c.Do != commandkind.CleanupOrphaned || len(moves) == 0 ||
+			!each.Chance("arrives", arrivalShare) {
+			continue
+		}
+		m := moves[each.IntN("which", len(moves))]
+		m.ID = s.NextMigration()
+		m.At = c.At + time.Duration(1+each.IntN("behind", 60))*time.Millisecond
+		s.Migrations = append(s.Migrations, m)
+		commits := scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1}
+		s.AddFaults(scenario.Fault{
+			Kind: "hold", Target: "*>config.*", When: scenario.Trigger{At: c.At},
+			Args: []scenario.Setting{
+				{Name: "messages", Value: keyed.Pick(each, "question", "LogChange", "LogChange",
+					"GetRoutingTable")},
+				{Name: "count", Value: "3"},
+			},
+			For: time.Second, Until: &commits,
+		}, scenario.Fault{
+			Kind: "hold", Target: "*>config.*", When: scenario.Trigger{At: c.At},
+			Args: []scenario.Setting{
+				{Name: "messages", Value: "CommitChunkMigration"}, {Name: "count", Value: "1"},
+			},
+			For: time.Duration(200+each.IntN("committed", 800)) * time.Millisecond,
+		})
+	}
+}
