@@ -220,6 +220,27 @@ func TestChangeStreamsPlanted(t *testing.T) {
 	}
 }
 
+// What one command writes may be delivered in any order.
+func TestChangeStreamOfOneCommand(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		h := tellStory()
+		h.changes[5], h.changes[6] = h.changes[6], h.changes[5]
+		h.changes[5].Token, h.changes[6].Token = h.changes[6].Token, h.changes[5].Token
+		for i := range h.ops {
+			if together {
+				h.ops[i].Return = h.clock
+			}
+		}
+		v := verdictOf(append([]histories.Op{h.watch(1, 0, 9, h.changes)}, h.ops...))
+		backwards := slices.ContainsFunc(v.Violations, func(x Violation) bool {
+			return x.Signature == ChangeTimes
+		})
+		if backwards == together {
+			t.Errorf("together: %t; found %+v", together, v.Violations)
+		}
+	}
+}
+
 // What happened while nobody read is no violation, and neither is a write whose outcome nobody
 // knows.
 func TestChangeStreamsGaps(t *testing.T) {
