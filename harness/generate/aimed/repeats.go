@@ -12,8 +12,8 @@ import (
 
 const (
 	// repeatShare is how many percent of the seeds with faults of several kinds have copies of
-	// messages that come at a later step of what they belong to; afterTerm of these come to, or
-	// from, a set whose primary has meanwhile lost the lead and won it again.
+	// messages that come at a later step; afterTerm is how many percent of these come when a
+	// primary has lost the lead and won it again.
 	repeatShare, afterTerm = 18, 60
 	// longestRepeat is how long a copy is kept at most when its step does not come.
 	longestRepeat = 2 * time.Second
@@ -25,10 +25,10 @@ var stepsOf = []failpoint.Role{
 	failpoint.Config, failpoint.RangeDeleter,
 }
 
-// repeatLater keeps copies of messages until a later step of what they belong to: one class of
-// messages is as likely as another, be it sent often or once, and one step as likely as another.
-// What stands at that step waits, and the primary of a party to it is deposed and elected again: to
-// its new term the copy is one of an earlier term.
+// repeatLater keeps copies of messages until some step is reached. One class of messages is as
+// likely as another, be it sent often or once, and one step as likely as another. Most of the time
+// the task at that step waits, and the primary of one of the parties is deposed and elected again:
+// in its new term, the copy is a message of an earlier one.
 func repeatLater(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("repeats", repeatShare) {
 		return
@@ -73,8 +73,8 @@ func stepOf(own keyed.Source, s *scenario.Scenario) string {
 	return sites[own.IntN("site", len(sites))]
 }
 
-// deposeMeanwhile has the task at the step of a copy wait until the copy has come, while the primary of
-// a party leads again after another one, or after none.
+// deposeMeanwhile has the task at the step of a copy wait until the copy has come, while a primary
+// is deposed.
 func deposeMeanwhile(own keyed.Source, step scenario.Trigger) scenario.Fault {
 	still := step.After + time.Duration(300+own.IntN("still", 700))*time.Millisecond
 	step.After = 0

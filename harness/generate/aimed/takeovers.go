@@ -39,7 +39,7 @@ func recoveries(party, protocol string) []failpoint.Site {
 }
 
 // commandTakeovers deposes a primary in the middle of a migration, and has its successor stand
-// still in a recovery while the next command, migration or movePrimary is asked for, early.
+// still in a recovery while the next command, migration or movePrimary is requested early.
 func commandTakeovers(own keyed.Source, s *scenario.Scenario) {
 	share := takeoverShare
 	if len(s.Primaries) > 0 { // few seeds have a movePrimary that meets a recovery
@@ -54,8 +54,8 @@ func commandTakeovers(own keyed.Source, s *scenario.Scenario) {
 	moveOnceMore(own.Fork(0x10), s)
 }
 
-// takeOver is one such deposition. What is asked for early is whatever comes next: where a
-// movePrimary is to meet the recovery, several are.
+// takeOver is one such change of primaries. What is requested early is whatever comes next: where a
+// movePrimary is to meet the recovery, several requests are.
 func takeOver(own keyed.Source, s *scenario.Scenario) {
 	deposed := depose(own, s)
 	sites := recoveries(deposed.Target, s.Protocol)
