@@ -22,12 +22,12 @@ import (
 var rule = verdict.Checker{
 	Name: "record-fields",
 	Promise: "An internal record of a server, once committed by a majority, never " +
-		"returns to an earlier state: a field that is set keeps its value, times and " +
+		"returns to an earlier state: a field that is set keeps its value, times and version " +
 		"numbers never decrease, and a flag changes at most once, in one direction. A " +
 		"range deletion task changes its namespace only when its collection is renamed. " +
 		"What a shard has recorded of a collection by its name, it records by the new name " +
-		"when the collection is renamed. A primary of 4.2 that finds commits counted as in progress " +
-		"first resets the count, and then counts one by one.",
+		"when the collection is renamed. In 4.2, the count of commits in progress changes by one " +
+		"at a time; a new primary that finds it above zero first resets it.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
 		forgot:   "a rename lost what had been recorded of the collection by its former name",

@@ -68,7 +68,8 @@ and the same flags; its summary covers all parts.`,
 		Args: flagsOnly("`replay` runs the scenario of one seed or file"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	c.Flags().IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 for as many as --for allows")
+	c.Flags().IntVar(&f.seeds, "seeds", 1000,
+		"number of seeds; with --for, as many as that allows unless given")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
 		"how scenarios are generated from seeds; see: "+programName()+" list profiles")

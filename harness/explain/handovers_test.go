@@ -84,8 +84,8 @@ func TestParticipation(t *testing.T) {
 	s.docs = []document{{"test.docs", k, k}}
 	s.choose(2, Close)
 	got := s.participation(2)
-	want := "for shardCollection of test.docs, the config server has asked for these steps before: " +
-		"shard-a.0 block, shard-a.0 create; and for these afterwards: shard-a.0 release"
+	want := "for shardCollection of test.docs, the config server has requested these steps before the " +
+		"change: shard-a.0 block, shard-a.0 create; and these after it: shard-a.0 release"
 	if len(got) != 1 || got[0].Text != want {
 		t.Errorf("%v, not %q", got, want)
 	}

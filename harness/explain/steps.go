@@ -116,8 +116,8 @@ func (s *slice) participation(i int) []Moment {
 	}
 	return []Moment{{
 		At: e.At, Weight: Telling,
-		Text: fmt.Sprintf("for %s of %s, the config server has asked for these steps before: %s; "+
-			"and for these afterwards: %s", e.Why(), e.NS, listed(before), listed(after)),
+		Text: fmt.Sprintf("for %s of %s, the config server has requested these steps before the "+
+			"change: %s; and these after it: %s", e.Why(), e.NS, listed(before), listed(after)),
 	}}
 }
 
