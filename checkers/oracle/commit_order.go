@@ -122,15 +122,19 @@ type startedAs struct {
 	txn  int64
 }
 
-// start is a migration that was started at a step.
+// start is a migration that was started at a step. Outside says that the recipient was no shard of
+// the cluster then.
 type start struct {
 	migration string
 	step      uint64
+	outside   bool
 }
 
 // Starts is called when a donor tells the recipient to start a migration.
 func (o *Oracle) Starts(migration, session, lsid string, txn int64) {
-	o.order.starts[startedAs{lsid, txn}] = start{migration, o.step}
+	members := o.Cluster()
+	outside := members.Knows() && !members.Has(o.move(migration).to)
+	o.order.starts[startedAs{lsid, txn}] = start{migration, o.step, outside}
 	o.order.sessions[session] = migration
 }
 
@@ -161,10 +165,12 @@ func (o *Oracle) LetBegin(node, session string) {
 func (o *Oracle) Released(migration string) { o.order.released[migration] = true }
 
 // Fences is called when a primary asks for a session to be fenced at a transaction number. A
-// recipient that has left the cluster is not asked to release anything (H-38).
+// recipient that has left the cluster, before the start or since then, is not asked to release
+// anything (H-38).
 func (o *Oracle) Fences(node, lsid string, txn int64) {
 	s, started := o.order.starts[startedAs{lsid, txn - 1}]
-	if !started || o.order.released[s.migration] || o.left[o.move(s.migration).to] >= s.step {
+	if !started || s.outside || o.order.released[s.migration] ||
+		o.left[o.move(s.migration).to] >= s.step {
 		return
 	}
 	o.report(orderRule, verdict.Violation{

@@ -249,20 +249,31 @@ func TestFences(t *testing.T) {
 	for name, c := range map[string]struct {
 		released  string
 		txn       int64
-		left      bool
+		left      string
 		signature verdict.Signature
 	}{
-		"released":            {"m1", 5, false, ""},
-		"not released":        {"m2", 5, false, fencedTooEarly},
-		"another transaction": {"m2", 6, false, ""},
-		"no shard any more":   {"m2", 5, true, ""},
+		"released":                  {"m1", 5, "", ""},
+		"not released":              {"m2", 5, "", fencedTooEarly},
+		"another transaction":       {"m2", 6, "", ""},
+		"no shard any more":         {"m2", 5, "since", ""},
+		"no shard at the start":     {"m2", 5, "before", ""},
+		"another shard was removed": {"m2", 5, "another", fencedTooEarly},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, opening)
+			for i, shard := range []string{"a", "b", "c"} {
+				s.o.Observe(clusterChange(uint64(2+i), shard, trace.ShardAdded))
+			}
+			switch c.left {
+			case "before":
+				s.o.Observe(clusterChange(5, "b", trace.ShardRemoved))
+			case "another":
+				s.o.Observe(clusterChange(5, "c", trace.ShardRemoved))
+			}
 			s.o.move("m1").to = "b"
 			s.o.Starts("m1", "a_b_m1", "s", 4)
-			if c.left {
+			if c.left == "since" {
 				s.o.left["b"] = s.o.step
 			}
 			s.o.Released(c.released)
@@ -270,6 +281,14 @@ func TestFences(t *testing.T) {
 			expectSignature(t, s.o, c.signature)
 		})
 	}
+}
+
+func clusterChange(index uint64, shard string, what trace.ClusterChange) *trace.Event {
+	e := trace.ClusterChangedEvent{
+		Shard: "config", Term: 1, Index: index, Peer: shard, Change: what,
+	}.Event()
+	e.Node, e.Step = "config.0", 100+index
+	return e
 }
 
 // In 4.2 a donor lets a recipient begin only while it has not blocked writes.
