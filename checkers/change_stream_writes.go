@@ -238,8 +238,8 @@ func (w *writes) delivered(i int, op *histories.Op) bool {
 }
 
 // compareTimes: what a client writes later has a later cluster time, since the client carries it.
-// What one command writes is not later, the one than the other: when a shard has lost a part of
-// that, and the command is sent again, that part comes last (protocol 7).
+// The writes of one command, which overlap in the history, have no order among each other: when a
+// shard has lost a part of them, and the command is sent again, that part comes last (protocol 7).
 // Preloaded documents have no client: they are there at once, some of them with one cluster time.
 func (w *writes) compareTimes() {
 	last := map[int]int{}

@@ -220,23 +220,36 @@ func TestChangeStreamsPlanted(t *testing.T) {
 	}
 }
 
-// What one command writes may be delivered in any order.
+// What one command writes may be delivered in any order; what the client writes later comes after
+// the newest of it.
 func TestChangeStreamOfOneCommand(t *testing.T) {
-	for _, together := range []bool{false, true} {
+	for name, c := range map[string]struct {
+		delivered []int // instead of the operations 6, 7 and 9
+		together  bool  // the first two of them are one command's
+		wrong     bool
+	}{
+		"in order":                 {[]int{6, 7, 9}, false, false},
+		"two commands":             {[]int{7, 6, 9}, false, true},
+		"one command":              {[]int{7, 6, 9}, true, false},
+		"one command and the next": {[]int{7, 9, 6}, true, true},
+		"the next one before both": {[]int{9, 6, 7}, true, true},
+	} {
 		h := tellStory()
-		h.changes[5], h.changes[6] = h.changes[6], h.changes[5]
-		h.changes[5].Token, h.changes[6].Token = h.changes[6].Token, h.changes[5].Token
-		for i := range h.ops {
-			if together {
-				h.ops[i].Return = h.clock
-			}
+		h.write(scenario.Write, 4, "insert", "", "w9")
+		written := slices.Clone(h.changes)
+		for i, at := range []int{5, 6, 8} {
+			h.changes[at] = written[c.delivered[i]-1]
+			h.changes[at].Token = written[at].Token
+		}
+		if c.together {
+			h.ops[5].Return = h.ops[6].Return
 		}
 		v := verdictOf(append([]histories.Op{h.watch(1, 0, 9, h.changes)}, h.ops...))
 		backwards := slices.ContainsFunc(v.Violations, func(x Violation) bool {
 			return x.Signature == ChangeTimes
 		})
-		if backwards == together {
-			t.Errorf("together: %t; found %+v", together, v.Violations)
+		if backwards != c.wrong {
+			t.Errorf("%s: %+v", name, v.Violations)
 		}
 	}
 }

@@ -68,14 +68,14 @@ func (s *Set) OnRecord(e *trace.Event) string {
 // which adopted says so were executed before the collection had its shard key, and may be of any.
 // What was done to the collection as a whole while it was unsharded has the lowest key, and does
 // not move: of a sharded one it is asked for at the config server, which has a record of its own.
-// Neither does the note that a history is incomplete, unless adopted says so.
+// The note that a history is incomplete is in no range; it counts if adopted says so.
 func (h History) In(ns, lo, hi string, of, adopted func(id string, txn uint64) bool) History {
 	in := History{}
 	//shardproof:allow map each statement is judged by itself
 	for id, d := range h {
 		name, key := d.StatementPlace()
 		here := lo <= key && key < hi && (name == ns || of(id, d.Hash))
-		moves := (key != lowestKey || endsDead(id)) && (here || adopted(id, d.Hash))
+		moves := key != lowestKey && (here && !endsDead(id) || adopted(id, d.Hash))
 		if moves && d.Hash >= h.newest(id) {
 			in[id] = d
 		}

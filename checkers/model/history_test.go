@@ -18,10 +18,15 @@ func TestHistoryOfARange(t *testing.T) {
 		"c\x000": on("t.old", "x", 1),
 		"e\x000": on("t.c", lowestKey, 1),
 		"d\x000": on("t.old", lowestKey, 1),
+		// The notes that a history is incomplete have no key.
+		"f\x00-1": on("t.c", "", 1),
+		"g\x00-1": on("t.c", "", 1),
 	}
-	adopted := func(id string, _ uint64) bool { return id == "c\x000" || id == "d\x000" }
+	adopted := func(id string, _ uint64) bool {
+		return id == "c\x000" || id == "d\x000" || id == "f\x00-1"
+	}
 	in := h.In("t.c", lowestKey, "m", func(string, uint64) bool { return false }, adopted)
-	want := []string{"a\x000", "c\x000"}
+	want := []string{"a\x000", "c\x000", "f\x00-1"}
 	if got := slices.Sorted(maps.Keys(in)); !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)
 	}

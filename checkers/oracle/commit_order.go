@@ -132,7 +132,7 @@ type start struct {
 
 // Starts is called when a donor tells the recipient to start a migration.
 func (o *Oracle) Starts(migration, session, lsid string, txn int64) {
-	members := o.Cluster()
+	members := o.world.Cluster()
 	outside := members.Knows() && !members.Has(o.move(migration).to)
 	o.order.starts[startedAs{lsid, txn}] = start{migration, o.step, outside}
 	o.order.sessions[session] = migration

@@ -235,9 +235,9 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 }
 
 // historyOf is the session history that the donor of a move has of what moves, or that it had when
-// it blocked writes. That a history was incomplete when it began goes with every range: nobody
-// knows where the missing part wrote. What a movePrimary says of that meanwhile is about other
-// collections.
+// it blocked writes. A note that a history is incomplete, on record when the clone begins, moves
+// with every range: nobody knows where the missing part wrote (protocol 7). One that a movePrimary
+// brings later is about that database's unsharded collections.
 func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 	donor := o.world.Set(r.From)
 	m, had := o.move(id), donor.History()
@@ -295,7 +295,7 @@ func (o *Oracle) lacksToArrive(m *move) (all []lacked) {
 		if st := executed[id]; !known.Refuses(id, st) {
 			_, key := st.StatementPlace()
 			all = append(all, lacked{key, fmt.Sprintf("%s is on record on the donor, and not on a "+
-				"majority of %s, which would execute again what it stands for",
+				"majority of %s: a retry would be executed again",
 				st.DescribeStatement(id), m.to)})
 		}
 	}
@@ -311,8 +311,8 @@ func (o *Oracle) reportForgotten(
 	if soon {
 		v.Signature, what = rememberedYet, "does not know it, although its primary does"
 	}
-	v.Broke = fmt.Sprintf("%s moved from %s, which had %s on record, to %s, and a majority of that %s",
-		o.span(r.Min, r.Max), r.From, st.DescribeStatement(id), r.To, what)
+	v.Broke = fmt.Sprintf("%s moved from %s, which had %s on record, to %s, and a majority of %s %s",
+		o.span(r.Min, r.Max), r.From, st.DescribeStatement(id), r.To, r.To, what)
 	v.Because = []string{
 		fmt.Sprintf(
 			"migration %s was written to the catalog at step %d and is majority-committed now",

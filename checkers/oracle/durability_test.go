@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // TestArrival: when the recipient says that it has everything, a majority of its shard has it.
@@ -44,5 +45,32 @@ func TestArrival(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestCutOff: a note that a history is incomplete, which the donor has when it begins to clone, moves
+// with the range; one that it gets later need not.
+func TestCutOff(t *testing.T) {
+	const (
+		note  = "import a.0 1 1 . s 5 -1\n"
+		moves = "import b.0 1 2 . s 5 -1\n"
+	)
+	before, rest, _ := strings.Cut(moved, "receive b.0 m1 - m kClone\n")
+	for name, c := range map[string]struct {
+		early, late, brought string
+		want                 verdict.Signature
+	}{
+		"none":                {"", "", "", ""},
+		"it moves":            {note, "", moves, ""},
+		"it stays":            {note, "", "", notRemembered},
+		"it came later":       {"", note, "", ""},
+		"another transaction": {note, "", strings.Replace(moves, "s 5", "s 4", 1), notRemembered},
+	} {
+		s := script{o: New(nil)}
+		s.lines(t, before+c.early)
+		s.o.beginCloning(s.o.move("m1"), &trace.Event{Step: s.o.step, Node: "a.0", NS: "test.docs"})
+		s.lines(t, c.late+strings.Replace(rest, "majority b.0 1 1\n",
+			c.brought+"majority b.0 1 2\n", 1))
+		t.Run(name, func(t *testing.T) { expectSignature(t, s.o, c.want) })
 	}
 }

@@ -252,24 +252,26 @@ func TestFences(t *testing.T) {
 		left      string
 		signature verdict.Signature
 	}{
-		"released":                  {"m1", 5, "", ""},
-		"not released":              {"m2", 5, "", fencedTooEarly},
-		"another transaction":       {"m2", 6, "", ""},
-		"no shard any more":         {"m2", 5, "since", ""},
-		"no shard at the start":     {"m2", 5, "before", ""},
-		"another shard was removed": {"m2", 5, "another", fencedTooEarly},
+		"released":                   {"m1", 5, "", ""},
+		"not released":               {"m2", 5, "", fencedTooEarly},
+		"another transaction":        {"m2", 6, "", ""},
+		"no shard any more":          {"m2", 5, "since", ""},
+		"no shard at the start":      {"m2", 5, "before", ""},
+		"another shard was removed":  {"m2", 5, "another", fencedTooEarly},
+		"no majority has removed it": {"m2", 5, "undone", fencedTooEarly},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script{o: New(nil)}
-			s.lines(t, opening)
+			s.lines(t, strings.Replace(opening, "-..m=a@1|0 m..+=b@1|1", "-..+=a@1|0", 1))
 			for i, shard := range []string{"a", "b", "c"} {
 				s.o.Observe(clusterChange(uint64(2+i), shard, trace.ShardAdded))
 			}
-			switch c.left {
-			case "before":
-				s.o.Observe(clusterChange(5, "b", trace.ShardRemoved))
-			case "another":
-				s.o.Observe(clusterChange(5, "c", trace.ShardRemoved))
+			removed := map[string]string{"before": "b", "undone": "b", "another": "c"}[c.left]
+			if removed != "" {
+				s.o.Observe(clusterChange(5, removed, trace.ShardRemoved))
+			}
+			if c.left != "undone" {
+				s.lines(t, "majority config.0 1 5\n")
 			}
 			s.o.move("m1").to = "b"
 			s.o.Starts("m1", "a_b_m1", "s", 4)

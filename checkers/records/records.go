@@ -26,8 +26,8 @@ var rule = verdict.Checker{
 		"numbers never decrease, and a flag changes at most once, in one direction. A " +
 		"range deletion task changes its namespace only when its collection is renamed. " +
 		"What a shard has recorded of a collection by its name, it records by the new name " +
-		"when the collection is renamed. In 4.2, the count of commits in progress changes by one " +
-		"at a time; a new primary that finds it above zero first resets it.",
+		"when the collection is renamed. In 4.2, the count of commits in progress is never below " +
+		"zero and changes by one at a time, after a new primary has reset what it has found.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
 		forgot:   "a rename lost what had been recorded of the collection by its former name",

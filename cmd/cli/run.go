@@ -69,7 +69,7 @@ and the same flags; its summary covers all parts.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 1000,
-		"number of seeds; with --for, as many as that allows unless given")
+		"number of seeds; 0 for as many as fit into --for, as is --for alone")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
 		"how scenarios are generated from seeds; see: "+programName()+" list profiles")

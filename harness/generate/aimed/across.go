@@ -15,8 +15,8 @@ const (
 	// acrossShare is how many percent of the seeds with operations on whole collections have
 	// requests stand still until such an operation has come further.
 	acrossShare = 35
-	// acrossFor is for how many milliseconds a request stands still at most, longestAcross for how
-	// long one that waits for an event.
+	// acrossFor is for about how many milliseconds a request stands still at most, longestAcross for
+	// how long one that waits for an event.
 	acrossFor     = 900
 	longestAcross = acrossFor * time.Millisecond
 )
@@ -32,7 +32,8 @@ var inRequests = []struct {
 	{failpoint.RequestVersionCheck, 350}, {failpoint.RequestCommit, 150},
 }
 
-// inOperations are what an operation on a whole collection does meanwhile.
+// inOperations are what an operation on a whole collection does meanwhile. Operations on unsharded
+// collections pass none of these.
 var inOperations = []failpoint.Site{
 	failpoint.RequestDDLApplied, failpoint.RequestDDLApplied, failpoint.RequestDDLParticipant,
 	failpoint.ConfigDDLStep, failpoint.ConfigDDLCatalog, failpoint.ConfigDDLForget,
@@ -53,7 +54,7 @@ func holdAcross(own keyed.Source, s *scenario.Scenario) {
 			When: scenario.Trigger{Site: in.site.String(), Nth: 1 + each.IntN("pass", in.passes)},
 			For:  time.Duration(20+each.IntN("for", acrossFor)) * time.Millisecond,
 		}
-		if each.Chance("until an event", 50) { // what is unsharded passes none of these
+		if each.Chance("until an event", 50) {
 			f.For, f.Until = longestAcross, &scenario.Trigger{
 				Site: inOperations[each.IntN("event", len(inOperations))].String(),
 				Nth:  keyed.Pick(each, "event pass", 1, 1, 2, 3),
@@ -104,8 +105,8 @@ func pauseCommand(
 	}
 }
 
-// watchShare is how many percent of the movePrimaries have a reader follow an unsharded collection
-// of the database, whose questions stand still about then.
+// watchShare is how many percent of the movePrimaries have questions of readers stand still. In a
+// scenario with one of these, a reader follows an unsharded collection.
 const watchShare = 35
 
 // watchAcross has readers of change streams ask about unsharded collections that move: an answer

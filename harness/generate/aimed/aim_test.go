@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// TestAim: of 600 seeds, some have each of the additions, with all its parts.
+// TestAim: of 600 seeds, some have each of the additions.
 func TestAim(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(600) {
@@ -31,10 +32,11 @@ func TestAim(t *testing.T) {
 var additions = map[string]func(*scenario.Scenario) bool{
 	"copies that come at a later step, to a party that leads again": func(s *scenario.Scenario) bool {
 		return hasFault(s, func(i int, f scenario.Fault) bool {
-			next := min(i+1, len(s.Faults)-1)
-			return f.Kind == "duplicate" && f.Until != nil && f.Target == "*>*" &&
-				s.Faults[next].Kind == "stale-task" && s.Faults[next].When.Site == f.Until.Site &&
-				s.Faults[next].When.Nth == f.Until.Nth
+			next := s.Faults[min(i+1, len(s.Faults)-1)]
+			return f.Kind == "duplicate" && f.Until != nil && has(f, "copy", "held") &&
+				f.For == 2*time.Second && next.Kind == "stale-task" &&
+				has(next, "ending", "again") && next.When.Site == f.Until.Site &&
+				next.When.Nth == f.Until.Nth
 		})
 	},
 	"movePrimaries that meet a recovery of 4.2": func(s *scenario.Scenario) bool {
@@ -53,31 +55,51 @@ var additions = map[string]func(*scenario.Scenario) bool{
 		})
 	},
 	"queries of what is renamed or dropped": func(s *scenario.Scenario) bool {
-		return slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
-			i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool {
-				return c.NS == o.NS
-			})
-			return o.Kind == scenario.Scan && i >= 0 && o.Batch == s.Collections[i].Keys &&
-				len(s.WholeTimes()) > 0 && hasTask(s, "Find")
+		return slices.ContainsFunc(s.Ops, func(q scenario.Op) bool {
+			return q.Kind == scenario.Scan && paused(s, "Find", q.At, q.At+1) &&
+				slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+					return o.NS == q.NS && (o.Kind == scenario.Rename || o.Kind == scenario.Drop) &&
+						(o.At-q.At).Abs() <= 25*time.Millisecond
+				})
 		})
 	},
 	"readers of what moves with a database": func(s *scenario.Scenario) bool {
-		return len(s.Primaries) > 0 && hasTask(s, "ReadChanges") &&
-			slices.ContainsFunc(s.Streams, func(r scenario.Stream) bool {
-				return s.Sharded(r.NS) == nil
-			})
+		return slices.ContainsFunc(s.Streams, func(r scenario.Stream) bool {
+			return s.Sharded(r.NS) == nil
+		}) && slices.ContainsFunc(s.Primaries, func(m scenario.MovePrimary) bool {
+			return paused(s, "ReadChanges", m.At, m.At+150*time.Millisecond)
+		})
 	},
 	"ranges that arrive during a cleanup of 4.2": func(s *scenario.Scenario) bool {
 		return s.Protocol == "4.2" && hasFault(s, func(_ int, f scenario.Fault) bool {
-			return f.Kind == "hold" && f.Target == "*>config.*" && f.Until != nil &&
+			return f.Kind == "hold" && f.Until != nil && has(f, "messages", "LogChange") &&
 				f.Until.Site == failpoint.DonorSendConfig.String() &&
-				slices.Contains(f.Args, scenario.Setting{Name: "messages", Value: "LogChange"})
+				slices.ContainsFunc(s.Migrations, func(m scenario.Migration) bool {
+					return m.At > f.When.At && m.At <= f.When.At+60*time.Millisecond
+				})
 		})
 	},
 	"isolated shards of inserts of several documents": func(s *scenario.Scenario) bool {
-		return slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.Together }) &&
-			hasFault(s, func(_ int, f scenario.Fault) bool { return f.Kind == "isolated-primary" })
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "isolated-primary" && strings.HasPrefix(f.Target, "shard-") &&
+				slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+					return o.Together && f.When.At >= o.At && f.When.At < o.At+12*time.Millisecond
+				})
+		})
 	},
+}
+
+func has(f scenario.Fault, name, value string) bool {
+	return slices.Contains(f.Args, scenario.Setting{Name: name, Value: value})
+}
+
+// paused reports whether a task of a shard that carries out the command stands still from a time in
+// [from, to) on.
+func paused(s *scenario.Scenario, command string, from, to time.Duration) bool {
+	return hasFault(s, func(_ int, f scenario.Fault) bool {
+		return f.Kind == "pause" && f.When.Site == "" && strings.HasPrefix(f.Target, "shard-") &&
+			has(f, "task", command) && from <= f.When.At && f.When.At < to
+	})
 }
 
 func hasFault(s *scenario.Scenario, is func(i int, f scenario.Fault) bool) bool {
@@ -87,12 +109,4 @@ func hasFault(s *scenario.Scenario, is func(i int, f scenario.Fault) bool) bool 
 		}
 	}
 	return false
-}
-
-// hasTask reports whether a task that carries out the command is paused from some time on.
-func hasTask(s *scenario.Scenario, command string) bool {
-	return hasFault(s, func(_ int, f scenario.Fault) bool {
-		return f.Kind == "pause" && f.When.Site == "" &&
-			slices.Contains(f.Args, scenario.Setting{Name: "task", Value: command})
-	})
 }

@@ -11,12 +11,11 @@ import (
 )
 
 // arrivalShare is how many percent of the cleanups of 4.2 have a range arrive while they ask the
-// other servers what is to be kept.
+// config server what is to be kept.
 const arrivalShare = 35
 
-// arriveDuringCleanups has a range arrive while somebody cleans up, between two of the questions by
-// which a shard of 4.2 finds out what will not become its own (protocol 10.5). The commit is on its
-// way when the answers are there.
+// arriveDuringCleanups has a range arrive while somebody cleans up, after the other migrations have
+// ended and before the catalog is read (protocol 10.5). Its commit is still on its way then.
 func arriveDuringCleanups(own keyed.Source, s *scenario.Scenario) {
 	if s.Protocol != "4.2" {
 		return

@@ -11,8 +11,9 @@ import (
 // which no majority answers in time.
 const concernShare = 35
 
-// IsolateShards has a part of what one command inserts go to a shard that cannot satisfy its write
-// concern, and the rest to shards that can: the answer is about the whole.
+// IsolateShards cuts the primary of a shard off from its set as a command inserts several
+// documents: those that go there may not satisfy the write concern, while the rest does, and the
+// answer is about the whole (protocol 7). It comes last, when there are such commands.
 func IsolateShards(own keyed.Source, s *scenario.Scenario) {
 	set := false
 	for i := range s.Ops {

@@ -12,8 +12,8 @@ import (
 
 const (
 	// repeatShare is how many percent of the seeds with faults of several kinds have copies of
-	// messages that come at a later step; afterTerm is how many percent of these come when a
-	// primary has lost the lead and won it again.
+	// messages that come at a later step; during afterTerm percent of these steps a primary is
+	// deposed.
 	repeatShare, afterTerm = 18, 60
 	// longestRepeat is how long a copy is kept at most when its step does not come.
 	longestRepeat = 2 * time.Second
@@ -27,8 +27,8 @@ var stepsOf = []failpoint.Role{
 
 // repeatLater keeps copies of messages until some step is reached. One class of messages is as
 // likely as another, be it sent often or once, and one step as likely as another. Most of the time
-// the task at that step waits, and the primary of one of the parties is deposed and elected again:
-// in its new term, the copy is a message of an earlier one.
+// the task at that step waits, and the primary of one of the parties is deposed, half of the time to
+// be elected again: in a new term, the copy is a message of an earlier one.
 func repeatLater(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("repeats", repeatShare) {
 		return

@@ -22,8 +22,8 @@ var handingOver = []failpoint.Site{
 }
 
 // repeatToSuccessors has a donor stand still when it has handed over, while its recipient gets a
-// new primary, or has the same one in a new term; to that come copies of what this donor, and those
-// of earlier migrations, sent first.
+// new primary, or has the same one in a new term; to that come copies of what was sent first, by
+// this donor or earlier ones.
 func repeatToSuccessors(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("to a successor", successorShare) {
 		return

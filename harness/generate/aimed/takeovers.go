@@ -11,7 +11,8 @@ import (
 )
 
 // takeoverShare is how many percent of the seeds with faults of several kinds have commands given
-// to a primary that has still to find out what its predecessor has left.
+// to a primary that has still to find out what its predecessor has left; of those with movePrimaries
+// three times as many.
 const takeoverShare = 15
 
 // predecessors are the parties that are deposed.
@@ -89,7 +90,8 @@ var meetingRecoveries = []failpoint.Site{
 
 // depose ends the term of a party in the middle of what it does. In 4.2 a movePrimary and the
 // recovery of its shard's primary go by the same count of commits (protocol 2.2), so that most of
-// the time the donor of the next movePrimary is deposed while it commits a migration.
+// the time the donor of a movePrimary, if those before it succeed, is deposed as it commits a
+// migration.
 func depose(own keyed.Source, s *scenario.Scenario) scenario.Fault {
 	f := scenario.Fault{
 		Kind:   keyed.Pick(own, "kind", "stepdown", "stepdown", "crash"),
