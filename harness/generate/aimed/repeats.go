@@ -27,8 +27,8 @@ var stepsOf = []failpoint.Role{
 
 // repeatLater keeps copies of messages until some step is reached. One class of messages is as
 // likely as another, be it sent often or once, and one step as likely as another. Most of the time
-// the task at that step waits, and the primary of one of the parties is deposed, half of the time to
-// be elected again: in a new term, the copy is a message of an earlier one.
+// the task at that step waits, and the primary of one of the parties is deposed, half of the time
+// to be elected again: in a new term, the copy is a message of an earlier one.
 func repeatLater(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("repeats", repeatShare) {
 		return

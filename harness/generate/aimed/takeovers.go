@@ -11,8 +11,8 @@ import (
 )
 
 // takeoverShare is how many percent of the seeds with faults of several kinds have commands given
-// to a primary that has still to find out what its predecessor has left; of those with movePrimaries
-// three times as many.
+// to a primary that has still to find out what its predecessor has left; of those with a
+// movePrimary, three times as many.
 const takeoverShare = 15
 
 // predecessors are the parties that are deposed.
