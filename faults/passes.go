@@ -42,3 +42,6 @@ func Evenly(runs int) []int {
 	}
 	return odds
 }
+
+// PassesARun is how often a mixed seed passes a failpoint, on average and rounded down.
+func PassesARun(site failpoint.Site) int { return passes[site] / 1000 }

@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -15,21 +17,17 @@ const (
 	// acrossShare is how many percent of the seeds with operations on whole collections have
 	// requests stand still until such an operation has come further.
 	acrossShare = 35
-	// acrossFor is for about how many milliseconds a request stands still at most, longestAcross for
-	// how long one that waits for an event.
+	// acrossFor is for how many milliseconds a request stands still at most, longestAcross for how
+	// long one that waits for an event.
 	acrossFor     = 900
 	longestAcross = acrossFor * time.Millisecond
 )
 
-// inRequests are where a request goes by what it knows of its collection, with how often a scenario
-// passes that, more or less.
-var inRequests = []struct {
-	site   failpoint.Site
-	passes int
-}{
-	{failpoint.RequestYield, 600}, {failpoint.RequestYield, 600}, {failpoint.RequestRestore, 450},
-	{failpoint.RequestTakeFilter, 200}, {failpoint.RequestAcquireSnapshot, 500},
-	{failpoint.RequestVersionCheck, 350}, {failpoint.RequestCommit, 150},
+// inRequests are where a request goes by what it knows of its collection.
+var inRequests = []failpoint.Site{
+	failpoint.RequestYield, failpoint.RequestYield, failpoint.RequestRestore,
+	failpoint.RequestTakeFilter, failpoint.RequestAcquireSnapshot, failpoint.RequestVersionCheck,
+	failpoint.RequestCommit,
 }
 
 // inOperations are what an operation on a whole collection does meanwhile. Operations on unsharded
@@ -51,8 +49,10 @@ func holdAcross(own keyed.Source, s *scenario.Scenario) {
 		in := inRequests[each.IntN("site", len(inRequests))]
 		f := scenario.Fault{
 			Kind: "pause",
-			When: scenario.Trigger{Site: in.site.String(), Nth: 1 + each.IntN("pass", in.passes)},
-			For:  time.Duration(20+each.IntN("for", acrossFor)) * time.Millisecond,
+			When: scenario.Trigger{
+				Site: in.String(), Nth: 1 + each.IntN("pass", max(1, faults.PassesARun(in))),
+			},
+			For: time.Duration(1+each.IntN("for", acrossFor)) * time.Millisecond,
 		}
 		if each.Chance("until an event", 50) {
 			f.For, f.Until = longestAcross, &scenario.Trigger{
@@ -84,56 +84,70 @@ func scanAcross(own keyed.Source, s *scenario.Scenario) {
 			ID: len(s.Ops) + 1, At: at, Client: each.IntN("client", s.Topology.Clients), NS: o.NS,
 			Kind: scenario.Scan, To: int64(s.Collections[i].Keys), Batch: s.Collections[i].Keys,
 		})
-		s.AddFaults(pauseCommand(each, s, "Find", at, 300))
+		shard := each.IntN("shard", s.Topology.Shards)
+		if s.Collections[i].Unsharded {
+			shard = primaryAt(s, catalog.DatabaseOf(o.NS), at)
+		}
+		s.AddFaults(pauseCommand(each, shard, "Find", at, 300))
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
-// pauseCommand has the first task, from a time on, that carries out a command stand still somewhere
-// in it, for so many milliseconds at most.
+// primaryAt is the primary shard of a database at a time, if every movePrimary before succeeds.
+func primaryAt(s *scenario.Scenario, database string, at time.Duration) (shard int) {
+	for _, m := range s.Primaries {
+		if m.Database == database && m.At < at {
+			shard = m.To
+		}
+	}
+	return shard
+}
+
+// pauseCommand has the first task of a shard that carries out a command from a time on stand still
+// somewhere in it, for so many milliseconds at most.
 func pauseCommand(
-	own keyed.Source, s *scenario.Scenario, command string, at time.Duration, most int,
+	own keyed.Source, shard int, command string, at time.Duration, most int,
 ) scenario.Fault {
 	return scenario.Fault{
-		Kind: "pause", Target: scenario.ShardName(own.IntN("shard", s.Topology.Shards)) + ".*",
+		Kind: "pause", Target: scenario.ShardName(shard) + ".*",
 		When: scenario.Trigger{At: at},
 		Args: []scenario.Setting{
 			{Name: "task", Value: command},
 			{Name: "passes", Value: strconv.Itoa(own.IntN("passes", 8))},
 		},
-		For: time.Duration(20+own.IntN("stands", most)) * time.Millisecond,
+		For: time.Duration(1+own.IntN("stands", most)) * time.Millisecond,
 	}
 }
 
-// watchShare is how many percent of the movePrimaries have questions of readers stand still. In a
-// scenario with one of these, a reader follows an unsharded collection.
+// watchShare is how many percent of the movePrimaries have a reader follow an unsharded collection
+// of their database, whose questions to the old primary shard stand still.
 const watchShare = 35
 
 // watchAcross has readers of change streams ask about unsharded collections that move: an answer
 // that the old primary shard gives late must not say what it does not know any more.
 func watchAcross(own keyed.Source, s *scenario.Scenario) {
-	i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool { return c.Unsharded })
-	if i < 0 {
-		return
-	}
-	watched := false
+	watched := map[string]bool{}
 	for _, m := range s.Primaries {
 		each := own.Fork(uint64(m.ID))
-		if !each.Chance("watched", watchShare) {
+		i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool {
+			return c.Unsharded && catalog.DatabaseOf(c.NS) == m.Database
+		})
+		if i < 0 || !each.Chance("watched", watchShare) {
 			continue
 		}
-		watched = true
 		for n := range 3 {
-			at := m.At + time.Duration(each.Fork(uint64(n)).IntN("at", 150))*time.Millisecond
-			s.AddFaults(pauseCommand(each.Fork(uint64(n)), s, "ReadChanges", at, 400))
+			one := each.Fork(uint64(n))
+			at := m.At + time.Duration(one.IntN("at", 150))*time.Millisecond
+			s.AddFaults(pauseCommand(one, primaryAt(s, m.Database, m.At), "ReadChanges", at, 400))
 		}
-	}
-	if watched {
-		s.Streams = append(s.Streams, scenario.Stream{
-			ID: len(s.Streams) + 1, NS: s.Collections[i].NS,
-			At:     time.Duration(own.IntN("from", 60)) * time.Millisecond,
-			Poll:   time.Duration(keyed.Pick(own, "poll", 5, 15, 30)) * time.Millisecond,
-			Resume: keyed.Pick(own, "resume", 0, 1, 2, 4),
-		})
+		if ns := s.Collections[i].NS; !watched[ns] {
+			watched[ns] = true
+			s.Streams = append(s.Streams, scenario.Stream{
+				ID: len(s.Streams) + 1, NS: ns,
+				At:     time.Duration(each.IntN("from", 60)) * time.Millisecond,
+				Poll:   time.Duration(keyed.Pick(each, "poll", 5, 15, 30)) * time.Millisecond,
+				Resume: keyed.Pick(each, "resume", 0, 1, 2, 4),
+			})
+		}
 	}
 }

@@ -34,8 +34,8 @@ var additions = map[string]func(*scenario.Scenario) bool{
 		return hasFault(s, func(i int, f scenario.Fault) bool {
 			next := s.Faults[min(i+1, len(s.Faults)-1)]
 			return f.Kind == "duplicate" && f.Until != nil && has(f, "copy", "held") &&
-				f.For == 2*time.Second && next.Kind == "stale-task" &&
-				has(next, "ending", "again") && next.When.Site == f.Until.Site &&
+				slices.ContainsFunc(f.Args, func(v scenario.Setting) bool { return v.Name == "skip" }) &&
+				next.Kind == "stale-task" && has(next, "ending", "again") && next.When.Site == f.Until.Site &&
 				next.When.Nth == f.Until.Nth
 		})
 	},

@@ -32,10 +32,12 @@ func arriveDuringCleanups(own keyed.Source, s *scenario.Scenario) {
 		m := moves[each.IntN("which", len(moves))]
 		m.ID = s.NextMigration()
 		m.At = c.At + time.Duration(1+each.IntN("behind", 60))*time.Millisecond
+		m.To = each.IntN("to", s.Topology.Shards)
 		s.Migrations = append(s.Migrations, m)
 		commits := scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1}
 		s.AddFaults(scenario.Fault{
-			Kind: "hold", Target: "*>config.*", When: scenario.Trigger{At: c.At},
+			Kind: "hold", Target: scenario.ShardName(m.To) + ".*>config.*",
+			When: scenario.Trigger{At: c.At},
 			Args: []scenario.Setting{
 				{Name: "messages", Value: keyed.Pick(each, "question", "LogChange", "LogChange",
 					"GetRoutingTable")},

@@ -20,23 +20,23 @@ var predecessors = []string{
 	"donor.primary", "donor.primary", "recipient.primary", "config.primary",
 }
 
-// recoveries are where the successor of a party finds out what there is to be recovered.
-func recoveries(party, protocol string) []failpoint.Site {
+// recoverySite is where the successor of a party finds out what there is to be recovered.
+func recoverySite(own keyed.Source, party, protocol string) string {
+	sites := []failpoint.Site{
+		failpoint.RecoveryBarrier, failpoint.RecoveryConfigWrite, failpoint.RecoveryComplete,
+	}
 	switch {
 	case party == "config.primary":
-		return []failpoint.Site{failpoint.ConfigRecoverMigrations, failpoint.BalancerStepUp}
-	case protocol == "4.2":
-		return []failpoint.Site{
-			failpoint.RecoveryBarrier, failpoint.RecoveryConfigWrite, failpoint.RecoveryComplete,
+		sites = []failpoint.Site{failpoint.ConfigRecoverMigrations, failpoint.BalancerStepUp}
+	case protocol != "4.2":
+		sites = nil
+		for _, in := range failpoint.All() {
+			if in.Role == failpoint.Recovery && in.Site != failpoint.RecoveryConfigWrite {
+				sites = append(sites, in.Site)
+			}
 		}
 	}
-	var sites []failpoint.Site
-	for _, in := range failpoint.Catalog() {
-		if in.Role == failpoint.Recovery && in.System == "" {
-			sites = append(sites, in.Site)
-		}
-	}
-	return sites
+	return sites[own.IntN("recovery", len(sites))].String()
 }
 
 // commandTakeovers deposes a primary in the middle of a migration, and has its successor stand
@@ -59,11 +59,10 @@ func commandTakeovers(own keyed.Source, s *scenario.Scenario) {
 // movePrimary is to meet the recovery, several requests are.
 func takeOver(own keyed.Source, s *scenario.Scenario) {
 	deposed := depose(own, s)
-	sites := recoveries(deposed.Target, s.Protocol)
 	recovery := scenario.Fault{
 		Kind: "early-command",
 		When: scenario.Trigger{
-			Site: sites[own.IntN("recovery", len(sites))].String(),
+			Site: recoverySite(own, deposed.Target, s.Protocol),
 			Nth:  keyed.Pick(own, "recovery pass", 1, 1, 1, 2, 3), Node: deposed.When.Node,
 		},
 		For: time.Duration(50+own.IntN("stands", 800)) * time.Millisecond,
