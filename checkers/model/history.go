@@ -33,11 +33,6 @@ func (s *Set) History() History { return s.Documents(statementsNS, "", "\xff") }
 // DurableHistory is History as far as a majority has it.
 func (s *Set) DurableHistory() History { return s.Durable(statementsNS, "", "\xff") }
 
-// Remembers reports whether a majority has the statement of an execution on record.
-func (s *Set) Remembers(e *trace.Event) bool {
-	return s.DurableHistory()[statementID(e)].Hash == uint64(e.Txn())
-}
-
 // IsOver reports whether the session of an execution has gone on to a later transaction: its client
 // will not repeat the statement.
 func (h History) IsOver(e *trace.Event) bool { return h.newest(statementID(e)) > uint64(e.Txn()) }

@@ -144,9 +144,10 @@ func (o *Oracle) followStatement(e *trace.Event, x *execution) {
 	o.lastExecuted[of] = append(last, x)
 }
 
-// droppedSince says whether its collection was dropped when a majority had the statement on record.
+// droppedSince says whether its collection was dropped, and a majority has the statement on record,
+// or a later one of the session.
 func (o *Oracle) droppedSince(x *execution) bool {
-	return o.drops[x.at.NS] > x.step && o.world.Set(x.at.Shard).Remembers(x.at)
+	return o.drops[x.at.NS] > x.step && o.world.Set(x.at.Shard).Refuses(x.at)
 }
 
 // sameKey says whether a statement may be on the same key in both of its executions: what it is on
@@ -155,13 +156,13 @@ func (o *Oracle) sameKey(first *execution, again *trace.Event) bool {
 	return first.at.Key == again.Key || first.life != 0 && o.shardedLife(again.NS) == 0
 }
 
-// replaced says whether an unsharded collection, in which a majority had the statement on record,
-// has given way to the one that a member has, in which it is executed again. Collections keep their
+// replaced says whether an unsharded collection, in which a majority has the statement on record, or
+// a later one of the session, has given way to the one that a member has, in which it is executed again. Collections keep their
 // identity when they move and when they are sharded, but not the shard key of the statement.
 func (o *Oracle) replaced(first *execution, node, ns string) bool {
 	now := o.identity(node, ns)
 	return first.life == 0 && first.identity != "" && now != "" && now != first.identity &&
-		o.world.Set(first.at.Shard).Remembers(first.at)
+		o.world.Set(first.at.Shard).Refuses(first.at)
 }
 
 // movedWithout says whether the key of a statement has left the shard that executed it with a

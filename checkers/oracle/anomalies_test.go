@@ -66,6 +66,7 @@ func TestExecutedTwice(t *testing.T) {
 		"given up by another session": {
 			first + kept + strings.ReplaceAll(later, " s ", " z ") + begun + moved + second, false,
 		},
+		"given up and dropped":   {first + kept + later + rest + second, true},
 		"given up and not moved": {first + kept + later + begun + second, false},
 		"given up elsewhere": {
 			first + kept + strings.ReplaceAll(later, "a.0 1 3", "b.0 1 1") + begun + moved +

@@ -164,6 +164,30 @@ func TestHistoryFromBeforeTheShardKey(t *testing.T) {
 	}
 }
 
+// What was executed on an unsharded collection moves with the database, unless another collection
+// has its name by then, which is being sharded and stays.
+func TestHistoryOfDatabase(t *testing.T) {
+	const (
+		executed = on + "plain execute a.0 1 3 p s 5 0\nmajority a.0 1 3\nmoving a.0 p1 b clone\n"
+		moves    = "plain copy b.0 1 1 p 21 p1\nmajority b.0 1 1\n" +
+			"database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"
+	)
+	for name, c := range map[string]struct {
+		then string
+		want verdict.Signature
+	}{"the same": {"one", notRemembered}, "none": {"", notRemembered}, "another": {"two", ""}} {
+		t.Run(name, func(t *testing.T) {
+			s, identity := script{o: New(nil)}, "one"
+			s.o.Plain("test.plain")
+			s.o.Identities(func(string, string) string { return identity })
+			s.lines(t, opening+executed)
+			identity = c.then
+			s.lines(t, moves)
+			expectOf(t, s.o, durabilityRule, c.want)
+		})
+	}
+}
+
 // Once a collection is sharded, no client's request drops or renames it on one shard.
 func TestWholeChanges(t *testing.T) {
 	const sharded = on + "plain table 1 3 shardCollection -..+=a@1|0\nmajority config.0 1 3\n"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -228,10 +229,20 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	durable, applied := recipient.DurableHistory(), recipient.History()
 	sent := o.historyOf(w.Migration(), ns, r)
 	for _, id := range ids(sent, nil) {
-		if st := sent[id]; !durable.Refuses(id, st) {
+		if st := sent[id]; !durable.Refuses(id, st) && !o.ofAnother(w, ns, r, id, st.Hash) {
 			o.reportForgotten(w, ns, r, id, st, applied.Refuses(id, st))
 		}
 	}
+}
+
+// ofAnother says whether a statement was executed on an unsharded collection that has given way to
+// another one of its name, which does not move with the database: it is being sharded.
+func (o *Oracle) ofAnother(w *model.Write, ns string, r model.Move, st string, txn uint64) bool {
+	session, number, _ := strings.Cut(st, "\x00")
+	first, known := o.executions[executionID(session, number, txn)]
+	now := o.identity(o.world.Set(r.From).Leader, ns)
+	return o.primaries[w.Migration()] != nil && known && first.identity != "" && now != "" &&
+		first.identity != now
 }
 
 // historyOf is the session history that the donor of a move has of what moves, or that it had when

@@ -372,6 +372,7 @@ func (r *protocolSteps) committed(w *model.Write) {
 		switch {
 		case m.lost || m.ns != w.NS:
 		case w.Migration() == m.id:
+			m.TakeOrNot(migrationmodel.ConfigCommits) // unseen if by a deposed primary, which led again
 			r.step(m, migrationmodel.ConfigSure)
 		case w.Migration() != "" && m.placed && m.takenAway(w):
 			m.movedOn = true

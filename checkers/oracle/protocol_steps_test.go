@@ -56,6 +56,11 @@ func TestProtocolSteps(t *testing.T) {
 	sent := until(followed, "table 1 2 move_m1 -..m=b@2|0<a")
 	for name, c := range map[string]struct{ script, because string }{
 		"every step in order": {followed, ""},
+		"a primary commits that was deposed, and leads again": {
+			strings.Replace(followed, "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n",
+				"elected config.1 2 1 1:1\ntable 1 2 move_m1 -..m=b@2|0<a\n"+
+					"elected config.0 3 2 1:2\nmajority config.0 3 2\n", 1), "",
+		},
 		"the donor gives up its commit and clears what it knows": {
 			sent + "knows a.0\nrelease a.0 m1\nstate a.0 m1 - m a b kDone\n", "",
 		},
