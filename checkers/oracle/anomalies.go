@@ -156,10 +156,10 @@ func (o *Oracle) sameKey(first *execution, again *trace.Event) bool {
 	return first.at.Key == again.Key || first.life != 0 && o.shardedLife(again.NS) == 0
 }
 
-// replaced says whether an unsharded collection, in which a majority has the statement on record, or
-// a later one of the session, has given way to the one that a member has, in which it is executed
-// again. Collections keep their identity when they move and when they are sharded, but not the shard
-// key of the statement.
+// replaced says whether an unsharded collection has given way to the one that a member has, in which
+// a statement is executed again, when a majority has that on record, or a later one of the session.
+// Collections keep their identity when they move and when they are sharded, but not the shard key
+// of the statement.
 func (o *Oracle) replaced(first *execution, node, ns string) bool {
 	now := o.identity(node, ns)
 	return first.life == 0 && first.identity != "" && now != "" && now != first.identity &&
