@@ -156,7 +156,7 @@ func (o *Oracle) sameKey(first *execution, again *trace.Event) bool {
 	return first.at.Key == again.Key || first.life != 0 && o.shardedLife(again.NS) == 0
 }
 
-// replaced says whether an unsharded collection has given way to the one that a member has, in which
+// replaced says whether an unsharded collection has given way to the one that a member has, where
 // a statement is executed again, when a majority has that on record, or a later one of the session.
 // Collections keep their identity when they move and when they are sharded, but not the shard key
 // of the statement.
