@@ -165,7 +165,7 @@ func TestHistoryFromBeforeTheShardKey(t *testing.T) {
 }
 
 // What was executed on an unsharded collection moves with the database, unless another collection
-// has its name by then, which is being sharded and stays.
+// has its name by then that an operation shards: that one stays.
 func TestHistoryOfDatabase(t *testing.T) {
 	const (
 		executed = on + "plain execute a.0 1 3 p s 5 0\nmajority a.0 1 3\nmoving a.0 p1 b clone\n"
@@ -173,16 +173,22 @@ func TestHistoryOfDatabase(t *testing.T) {
 			"database 1 3 movePrimary_p1 -..+=b@2|0\nmajority config.0 1 3\n"
 	)
 	for name, c := range map[string]struct {
-		then string
-		want verdict.Signature
-	}{"the same": {"one", notRemembered}, "none": {"", notRemembered}, "another": {"two", ""}} {
+		then, blocks string
+		want         verdict.Signature
+	}{
+		"the same":                {"one", "", notRemembered},
+		"the same, to be sharded": {"one", "plain block a.0 o1\n", notRemembered},
+		"none":                    {"", "", notRemembered},
+		"another":                 {"two", "", notRemembered},
+		"another, to be sharded":  {"two", "plain block a.0 o1\n", ""},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, identity := script{o: New(nil)}, "one"
 			s.o.Plain("test.plain")
 			s.o.Identities(func(string, string) string { return identity })
 			s.lines(t, opening+executed)
 			identity = c.then
-			s.lines(t, moves)
+			s.lines(t, c.blocks+moves)
 			expectOf(t, s.o, durabilityRule, c.want)
 		})
 	}

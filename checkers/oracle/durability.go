@@ -236,13 +236,17 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 }
 
 // ofAnother says whether a statement was executed on an unsharded collection that has given way to
-// another one of its name, which does not move with the database: it is being sharded.
+// another one of its name, which does not move with the database: an operation that shards it
+// blocks it on the donor.
 func (o *Oracle) ofAnother(w *model.Write, ns string, r model.Move, st string, txn uint64) bool {
 	session, number, _ := strings.Cut(st, "\x00")
 	first, known := o.executions[executionID(session, number, txn)]
-	now := o.identity(o.world.Set(r.From).Leader, ns)
+	leader := o.world.Set(r.From).Leader
+	now := o.identity(leader, ns)
 	return o.primaries[w.Migration()] != nil && known && first.identity != "" && now != "" &&
-		first.identity != now
+		first.identity != now && slices.ContainsFunc(o.node(leader).sections, func(h held) bool {
+		return h.ns == ns && h.id != w.Migration()
+	})
 }
 
 // historyOf is the session history that the donor of a move has of what moves, or that it had when

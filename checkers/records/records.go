@@ -26,8 +26,9 @@ var rule = verdict.Checker{
 		"numbers never decrease, and a flag changes at most once, in one direction. A " +
 		"range deletion task changes its namespace only when its collection is renamed. " +
 		"What a shard has recorded of a collection by its name, it records by the new name " +
-		"when the collection is renamed. In 4.2, the count of commits in progress is never below " +
-		"zero and changes by one at a time, after a new primary has reset what it has found.",
+		"when the collection is renamed. In 4.2, a new primary first resets the count of commits in " +
+		"progress if it is not zero; apart from that the count changes by one at a time and is " +
+		"never negative.",
 	Signatures: verdict.Meanings{
 		restored: "a server wrote an earlier state of a record back",
 		forgot:   "a rename lost what had been recorded of the collection by its former name",

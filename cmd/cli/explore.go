@@ -37,9 +37,8 @@ func newExplore(targets target.Set) *cobra.Command {
 reports when it last reached a state that no earlier run had reached. Failing scenarios replay and
 shrink like any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first, and
 at the first failure unless --keep-going is given. Without a limit it goes on until a failure or an
-interruption. Its folder holds the failing runs, the journal,
-and the scenarios that reached new states. If it is interrupted or killed, the same command
-resumes the search and adds to its totals.
+interruption. Its folder holds the failing runs, the journal, and the scenarios that reached new
+states. If it is interrupted or killed, the same command resumes the search and adds to its totals.
 
 Strategies:
 ` + strategyNames(),

@@ -93,7 +93,8 @@ func scanAcross(own keyed.Source, s *scenario.Scenario) {
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
-// primaryAt is the primary shard of a database at a time, if every movePrimary before succeeds.
+// primaryAt is the primary shard of a database at a time, if every movePrimary before succeeds: the
+// first shard before any.
 func primaryAt(s *scenario.Scenario, database string, at time.Duration) (shard int) {
 	for _, m := range s.Primaries {
 		if m.Database == database && m.At < at {

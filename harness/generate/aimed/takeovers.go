@@ -103,11 +103,8 @@ func depose(own keyed.Source, s *scenario.Scenario) scenario.Fault {
 	if s.Protocol == "4.2" && own.Chance("counted", 70) {
 		f.When.Site = countedAt[own.IntN("counted at", len(countedAt))].String()
 		if n := len(s.Primaries); n > 0 {
-			shard := 0 // where databases are first
-			if i := own.IntN("which primary", n); i > 0 {
-				shard = s.Primaries[i-1].To
-			}
-			donor := scenario.ShardName(shard)
+			m := s.Primaries[own.IntN("which primary", n)]
+			donor := scenario.ShardName(primaryAt(s, m.Database, m.At))
 			f.Target, f.When.Node = donor+".primary", donor+".*"
 		}
 	}
