@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// taskArg and passesArg choose the pass at which a fault happens that has no failpoint as its
+// taskArg, aboutArg and passesArg choose the pass at which a fault happens that has no failpoint as its
 // trigger.
 var (
 	taskArg = textArg("task", "only if a time triggers the fault: the tasks that it may hit, by the "+
 		"command that they carry out, or step-up for those of a new primary; none: any task", "")
+	aboutArg = textArg("about", "only if a time triggers the fault: what the failpoint must be "+
+		"about, such as a collection; none: anything", "")
 	passesArg = numberArg("passes", "only if a time triggers the fault: how many failpoints such "+
 		"tasks, all together, pass before one is hit", 0, 1_000_000, 0)
 )

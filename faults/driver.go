@@ -130,7 +130,8 @@ func (d *Driver) inject(f scenario.Fault, k *Kind, h *Hit, a *Action) {
 			d.begin(c)
 		}}
 		if k.arg(taskArg.Name) != nil {
-			i.task, i.skip = c.text(taskArg.Name), c.number(passesArg.Name)
+			i.task, i.about = c.text(taskArg.Name), c.text(aboutArg.Name)
+			i.skip = c.number(passesArg.Name)
 		}
 		d.next = append(d.next, i)
 		return
@@ -138,18 +139,20 @@ func (d *Driver) inject(f scenario.Fault, k *Kind, h *Hit, a *Action) {
 	d.begin(c)
 }
 
-// interception waits for the next point of a target, of one of the roles if there are any, and of
-// tasks of one name if there is one; it lets some pass first.
+// interception waits for the next point of a target, of one of the roles if there are any, of tasks
+// of one name if there is one, and about one thing if there is one; it lets some pass first.
 type interception struct {
 	target string
 	roles  []failpoint.Role
 	task   string
+	about  string
 	skip   int
 	take   func(h *Hit, a *Action)
 }
 
 func (i *interception) suits(d *Driver, h *Hit) bool {
 	return d.is(h.Node, i.target) && (i.task == "" || i.task == h.Task) &&
+		(i.about == "" || i.about == h.Note.ID) &&
 		(len(i.roles) == 0 || slices.Contains(i.roles, h.Site.Role()))
 }
 

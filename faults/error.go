@@ -13,8 +13,10 @@ var _ = declare(70, Kind{
 	Name:  "error",
 	About: "the step at a failpoint fails with an error",
 	Aim:   AtPoint,
-	Args: []Arg{textArg("code", "the error code, as drivers know it",
-		string(errcode.FailPointEnabled))},
+	Args: []Arg{
+		textArg("code", "the error code, as drivers know it", string(errcode.FailPointEnabled)),
+		taskArg, aboutArg, passesArg,
+	},
 	inject: func(c *Case) (repair func()) {
 		c.Action.Err = errcode.New(errcode.Code(c.text("code")), "fault %d at failpoint %s",
 			c.Fault.ID, c.Hit.Site)

@@ -9,6 +9,7 @@ var _ = declare(90, Kind{
 	Name:  "kill-operation",
 	About: "an operator kills the operation at a failpoint",
 	Aim:   AtPoint,
+	Args:  []Arg{taskArg, aboutArg, passesArg},
 	inject: func(c *Case) (repair func()) {
 		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s",
 			c.Fault.ID, c.Hit.Site)

@@ -11,7 +11,7 @@ var _ = declare(150, Kind{
 	Name:   "pause",
 	About:  "the task at a failpoint is paused for a time or until an event, while its node runs on",
 	Aim:    AtPoint,
-	Args:   []Arg{taskArg, passesArg},
+	Args:   []Arg{taskArg, aboutArg, passesArg},
 	inject: (*Case).holdTask,
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{When: d.pass("site", migration...), For: d.span("pause")}

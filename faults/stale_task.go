@@ -15,7 +15,7 @@ var _ = declare(220, Kind{
 	Args: []Arg{
 		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),
 		endingArg, deposedArg,
-		taskArg, passesArg,
+		taskArg, aboutArg, passesArg,
 	},
 	inject: func(c *Case) (repair func()) {
 		release := c.holdTask()

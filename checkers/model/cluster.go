@@ -1,6 +1,7 @@
 package model
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,12 +17,12 @@ type Cluster struct {
 	Mode   trace.BalancerMode
 	Window string
 	shards map[string]shardState
-	zones  map[string][]zoneRange // of a namespace, one each
+	zones  map[string][]ZoneRange // of a namespace, one each
 	off    map[string]uint64      // the step at which the balancing of a namespace was switched off
 }
 
-// zoneRange is a range and the zone it is of.
-type zoneRange struct{ min, max, name string }
+// ZoneRange is a range and the zone it is of.
+type ZoneRange struct{ Min, Max, Name string }
 
 type shardState struct {
 	draining bool
@@ -84,12 +85,12 @@ func splitNames(list string) []string {
 
 // afterZoneChange are the ranges of a namespace after one was given to a zone, or taken away from
 // it.
-func afterZoneChange(ranges []zoneRange, e *trace.Event) []zoneRange {
-	next := slices.DeleteFunc(slices.Clone(ranges), func(old zoneRange) bool {
-		return old.min == e.Min
+func afterZoneChange(ranges []ZoneRange, e *trace.Event) []ZoneRange {
+	next := slices.DeleteFunc(slices.Clone(ranges), func(old ZoneRange) bool {
+		return old.Min == e.Min
 	})
 	if zone := e.Zones(); zone != "" {
-		next = append(next, zoneRange{e.Min, e.Max, zone})
+		next = append(next, ZoneRange{e.Min, e.Max, zone})
 	}
 	return next
 }
@@ -118,7 +119,7 @@ func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }
 // Crosses says whether a part of the range, and not all of it, is of a zone.
 func (c *Cluster) Crosses(ns, lo, hi string) bool {
 	return c.Zone(ns, lo, hi) == "" &&
-		slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool { return z.min < hi && lo < z.max })
+		slices.ContainsFunc(c.zones[ns], func(z ZoneRange) bool { return z.Min < hi && lo < z.Max })
 }
 
 // Draining says whether the shard is being removed.
@@ -128,8 +129,8 @@ func (c *Cluster) Draining(name string) bool { return c != nil && c.shards[name]
 func (c *Cluster) Zone(ns, lo, hi string) string {
 	if c != nil {
 		for _, z := range c.zones[ns] {
-			if z.min <= lo && hi <= z.max {
-				return z.name
+			if z.Min <= lo && hi <= z.Max {
+				return z.Name
 			}
 		}
 	}
@@ -138,16 +139,16 @@ func (c *Cluster) Zone(ns, lo, hi string) string {
 
 // Assigned says whether exactly this range is of a zone.
 func (c *Cluster) Assigned(ns, lo, hi string) bool {
-	return c != nil && slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool {
-		return z.min == lo && z.max == hi
+	return c != nil && slices.ContainsFunc(c.zones[ns], func(z ZoneRange) bool {
+		return z.Min == lo && z.Max == hi
 	})
 }
 
 // Overlaps says whether a range of a zone shares keys with a range, other than exactly that range
 // of that zone.
 func (c *Cluster) Overlaps(ns, lo, hi, zone string) bool {
-	return slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool {
-		return z.min < hi && lo < z.max && z != (zoneRange{lo, hi, zone})
+	return slices.ContainsFunc(c.zones[ns], func(z ZoneRange) bool {
+		return z.Min < hi && lo < z.Max && z != (ZoneRange{lo, hi, zone})
 	})
 }
 
@@ -155,7 +156,7 @@ func (c *Cluster) Overlaps(ns, lo, hi, zone string) bool {
 func (c *Cluster) HasRanges(zone string) bool {
 	//shardproof:allow map whether there is one does not depend on the order
 	for _, ranges := range c.zones {
-		if slices.ContainsFunc(ranges, func(z zoneRange) bool { return z.name == zone }) {
+		if slices.ContainsFunc(ranges, func(z ZoneRange) bool { return z.Name == zone }) {
 			return true
 		}
 	}
@@ -177,10 +178,23 @@ func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, z
 	}
 	for _, was := range before.zones[former] {
 		if c == nil || !slices.Contains(c.zones[ns], was) {
-			return was.min, was.max, was.name
+			return was.Min, was.Max, was.Name
 		}
 	}
 	return "", "", ""
+}
+
+// ZonesBut are the ranges of zones, with their namespaces, that another state does not have.
+func (c *Cluster) ZonesBut(other *Cluster) iter.Seq2[string, ZoneRange] {
+	return func(yield func(string, ZoneRange) bool) {
+		for _, ns := range slices.Sorted(maps.Keys(c.zones)) {
+			for _, z := range c.zones[ns] {
+				if !slices.Contains(other.zones[ns], z) && !yield(ns, z) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Homeless is a zone that has ranges and no shard that stays in the cluster; empty when there is
@@ -188,8 +202,8 @@ func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, z
 func (c *Cluster) Homeless() string {
 	for _, ns := range slices.Sorted(maps.Keys(c.zones)) {
 		for _, z := range c.zones[ns] {
-			if !c.Stays(z.name, "") {
-				return z.name
+			if !c.Stays(z.Name, "") {
+				return z.Name
 			}
 		}
 	}

@@ -57,6 +57,8 @@ type Fact struct {
 	// service is what is switched on or off, if anything.
 	service string
 	on      bool
+	// zone is what a command about the range of a zone names.
+	zone *zoneCommand
 }
 
 // pendingCommand is a command that has no answer yet.
@@ -77,6 +79,7 @@ func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
 	for _, f := range facts {
 		if f != nil {
 			o.switches(f)
+			o.zoneCommands.note(f.zone)
 			pending = append(pending, o.pend(f))
 		}
 	}
@@ -257,6 +260,7 @@ func ShardOfZone(shard, zone string, is bool) *Fact {
 // RangeOfZone is that all of a range is of a zone; without one, that exactly this range is of none.
 func RangeOfZone(ns, lo, hi, zone string) *Fact {
 	return &Fact{What: "a range of " + ns + " is of zone " + zone, NS: ns,
+		zone: &zoneCommand{ns, model.ZoneRange{Min: lo, Max: hi, Name: zone}},
 		holds: func(o *Oracle) bool {
 			c := o.world.Cluster()
 			if zone == "" {

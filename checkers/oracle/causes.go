@@ -56,6 +56,7 @@ type causes struct {
 	written map[string]int64
 	// pending are the steps of their newest changes that are not known to be a majority's.
 	pending  map[string]uint64
+	idle     []idleRead
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.
 	takes map[string][]*part
@@ -167,6 +168,9 @@ func (n *evidence) about(ns string) *knowledge {
 // judge judges an end by what was seen before it, and then takes the event for a cause itself.
 func (c *causes) judge(e *trace.Event) {
 	c.now = e.At
+	if len(c.idle) > 0 {
+		c.settleIdle(e.At)
+	}
 	switch e.Kind {
 	case trace.Answered:
 		c.judgeRefusal(e)
@@ -382,12 +386,12 @@ func (c *causes) unchanged(ns string, t int64) bool {
 func (c *causes) noCause(
 	e *trace.Event, signature verdict.Signature, broke, wants string, since int64,
 ) {
-	c.report(causeRule, verdict.Violation{
+	c.reportOf(causeRule, verdict.Violation{
 		Signature: signature, NS: e.NS, Broke: broke,
 		Because: []string{
 			"the cause would have to be that " + wants,
 			fmt.Sprintf("nothing of the kind has happened in the last %v, nor did a fault hit %s",
 				elapsed(e.At-since), e.Node),
 		},
-	})
+	}, e.Step)
 }

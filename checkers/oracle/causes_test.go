@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ func told(all []happening) *Oracle {
 		step++
 		e := h.e.Event()
 		e.Step, e.At, e.Node = step, h.at*ms, h.node
+		requested(o, e)
 		o.Observe(e)
 	}
 	founded := placed("a", "", "m", "b", "m", "z")
@@ -321,6 +323,7 @@ func TestCauses(t *testing.T) {
 
 // idle is what the rule found, empty for nothing.
 func idle(o *Oracle) verdict.Signature {
+	o.causes.settleIdle(math.MaxInt64)
 	for _, v := range o.verdicts[causeRule.Name].Violations {
 		return v.Signature
 	}

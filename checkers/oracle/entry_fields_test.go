@@ -164,3 +164,50 @@ func TestGivenToClosed(t *testing.T) {
 		})
 	}
 }
+
+// requested has a command ask for a change of zones before it happens, as it always should be.
+func requested(o *Oracle, e *trace.Event) {
+	if e.Kind == trace.ClusterChanged && e.ClusterChange() == trace.ZoneRange {
+		o.Asked(RangeOfZone(e.NS, e.Min, e.Max, e.Zones()))
+	}
+}
+
+// A range is given to a zone, or taken out of it, only if a command has named it, be it long ago.
+func TestZoneRangesAreRequested(t *testing.T) {
+	const ns = "test.docs"
+	for name, c := range map[string]struct {
+		asked [][3]string
+		want  verdict.Signature
+	}{
+		"as requested":          {[][3]string{{"d", "m", "east"}, {"d", "m", ""}}, ""},
+		"another bound entered": {[][3]string{{"d", "k", "east"}, {"d", "m", ""}}, zoneUnasked},
+		"another zone entered":  {[][3]string{{"d", "m", "west"}, {"d", "m", ""}}, zoneUnasked},
+		"another range left":    {[][3]string{{"d", "m", "east"}, {"d", "k", ""}}, zoneUnasked},
+		"nothing was to leave":  {[][3]string{{"d", "m", "east"}}, zoneUnasked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := told([]happening{{50, "config.0", trace.ClusterChangedEvent{
+				Shard: "config", Term: 1, Index: 2, Peer: "a", Change: trace.ShardZones, Zones: "east",
+			}}})
+			for _, a := range c.asked {
+				o.Asked(RangeOfZone(ns, a[0], a[1], a[2]))
+			}
+			for i, zone := range []string{"east", ""} {
+				e := trace.ClusterChangedEvent{
+					Shard: "config", Term: 1, Index: uint64(3 + i), NS: ns,
+					Change: trace.ZoneRange, Min: "d", Zones: zone,
+				}
+				if zone != "" {
+					e.Max = "m"
+				}
+				changed := e.Event()
+				changed.Step, changed.Node = uint64(100+i), "config.0"
+				o.Observe(changed)
+			}
+			last := trace.MajorityEvent{Shard: "config", Term: 1, Index: 4}.Event()
+			last.Step, last.Node = 200, "config.0"
+			o.Observe(last)
+			expectOf(t, o, entriesRule, c.want)
+		})
+	}
+}

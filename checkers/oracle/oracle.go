@@ -19,6 +19,7 @@ package oracle
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -147,7 +148,8 @@ type Oracle struct {
 	// past is what the catalog has said, by which refusals are judged.
 	past grounds.Past
 	// doubtful are the documents that a command without an acknowledgement may still change.
-	doubtful map[string]bool
+	doubtful     map[string]bool
+	zoneCommands zoneCommands
 	// questions and statuses are what operators have asked and not been told yet.
 	questions []*openQuestion
 	statuses  []*openStatus
@@ -187,26 +189,27 @@ type Oracle struct {
 // people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
-		returned:   returned{open: map[string]int{}},
-		world:      model.New(),
-		moves:      map[string]*move{},
-		primaries:  map[string]*primaryMove{},
-		copying:    map[string]*primaryMove{},
-		homes:      map[string]home{},
-		lookedUp:   map[string]lookedUp{},
-		nodes:      map[string]*node{},
-		processes:  map[string]*process{},
-		down:       map[string]bool{},
-		drops:      map[string]uint64{},
-		dropped:    map[string]uint64{},
-		strays:     map[string]stray{},
-		assured:    map[string]uint64{},
-		elected:    map[string]uint64{},
-		unsureOf:   map[string]tookOver{},
-		doubtful:   map[string]bool{},
-		elections:  map[string]uint64{},
-		executions: map[string]*execution{},
-		left:       map[string]uint64{},
+		returned:     returned{open: map[string]int{}},
+		world:        model.New(),
+		moves:        map[string]*move{},
+		primaries:    map[string]*primaryMove{},
+		copying:      map[string]*primaryMove{},
+		homes:        map[string]home{},
+		lookedUp:     map[string]lookedUp{},
+		nodes:        map[string]*node{},
+		processes:    map[string]*process{},
+		down:         map[string]bool{},
+		drops:        map[string]uint64{},
+		dropped:      map[string]uint64{},
+		strays:       map[string]stray{},
+		assured:      map[string]uint64{},
+		elected:      map[string]uint64{},
+		unsureOf:     map[string]tookOver{},
+		doubtful:     map[string]bool{},
+		zoneCommands: zoneCommands{},
+		elections:    map[string]uint64{},
+		executions:   map[string]*execution{},
+		left:         map[string]uint64{},
 
 		lastExecuted: map[string][]*execution{},
 		lives:        map[string]uint64{},
@@ -318,6 +321,7 @@ func (o *Oracle) Broken() *verdict.Violation { return o.broken }
 
 // Verdicts are the conclusions of all rules on what was observed, in the order of the catalog.
 func (o *Oracle) Verdicts() []verdict.Verdict {
+	o.causes.settleIdle(math.MaxInt64)
 	all := make([]verdict.Verdict, 0, len(o.listed))
 	for _, r := range o.listed {
 		v := *o.verdicts[r.checker.Name]

@@ -115,6 +115,7 @@ func (s *script) line(t *testing.T, w []string) {
 		node = "config." + map[bool]string{true: "0", false: "1"}[e.Term == 1]
 	}
 	e.Step, e.Node, e.At = s.step, node, s.now()
+	requested(s.o, e)
 	s.o.Observe(e)
 }
 

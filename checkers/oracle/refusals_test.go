@@ -47,6 +47,16 @@ func TestWatchLooksAgain(t *testing.T) {
 	if got := idle(told(all)); got != "" {
 		t.Errorf("found %q", got)
 	}
+	late := append(all[:2:2], all[3], happening{80, "router.0", trace.AnsweredEvent{
+		Peer: "client.0", NS: "test.docs", Request: "IndexUnsharded", Code: "IllegalOperation",
+		Arrived: 10 * ms,
+	}})
+	if got := idle(told(late)); got != "" {
+		t.Errorf("before a refusal found %q", got)
+	}
+	if late[3].at = 81; idle(told(late)) != refreshedIdly {
+		t.Error("a refusal of a later moment is a cause")
+	}
 	if got := idle(told(append(all[:2:2], all[3]))); got != refreshedIdly {
 		t.Errorf("without the stream found %q", got)
 	}

@@ -127,12 +127,31 @@ func (c *causes) judgeRead(e *trace.Event) {
 	since := r.ended[1]
 	if since != 0 && max(n.any, r.judged, c.commanded) < since && n.quiet(since) &&
 		c.commands == 0 {
-		c.noCause(e, refreshedIdly,
-			fmt.Sprintf("%s reads the routing table of %s again", e.Node, e.NS),
-			"a request of its own was refused or lost, or it refused one, or an operator had it "+
-				"split or merge, since the time before last", since)
+		c.idle = append(c.idle, idleRead{*e, since})
 	}
 	r.ended[0], r.ended[1] = e.At, r.ended[0]
+}
+
+// idleRead is a reading without a cause since a time, unless the router refuses a request with it:
+// it does so in the same moment.
+type idleRead struct {
+	ended trace.Event
+	since int64
+}
+
+// settleIdle judges the readings that ended before a time.
+func (c *causes) settleIdle(now int64) {
+	c.idle = slices.DeleteFunc(c.idle, func(i idleRead) bool {
+		e := &i.ended
+		over := e.At < now
+		if over && c.of(e.Node).read(e.NS).judged != e.At {
+			c.noCause(e, refreshedIdly,
+				fmt.Sprintf("%s reads the routing table of %s again", e.Node, e.NS),
+				"a request of its own was refused or lost, or it refused one, or an operator had it "+
+					"split or merge, since the time before last", i.since)
+		}
+		return over
+	})
 }
 
 // noteJudged notes when a router refuses a request, before which it has looked again, as it has

@@ -45,7 +45,7 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 }
 
 // cleanupShare is how many percent of the seeds of 4.2 have somebody clean up beside moves.
-const cleanupShare = 20
+const cleanupShare = 30
 
 // cleanUpBesideMoves has orphans cleaned up while ranges arrive: in 4.2 nothing but the memory of a
 // primary tells what has arrived from what was left behind (protocol 10.5).

@@ -227,7 +227,7 @@ func moveSharded(
 // changeUnsharded has an unsharded collection dropped, made again, renamed and indexed in some
 // scenarios.
 func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
-	if !own.Chance("whole", 50) {
+	if !own.Chance("whole", 65) {
 		return
 	}
 	p := workloads.WholeParams{
@@ -241,7 +241,7 @@ func changeUnsharded(own keyed.Source, s *scenario.Scenario, size size) {
 		Implicit: 50,
 		FirstID:  len(s.Ops) + 1,
 	}
-	if own.Chance("renames", 40) {
+	if own.Chance("renames", 60) {
 		p.Other, p.Renames = otherUnsharded, 50
 		useOtherUnsharded(own, s)
 		p.FirstID = len(s.Ops) + 1

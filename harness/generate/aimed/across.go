@@ -66,7 +66,7 @@ func holdAcross(own keyed.Source, s *scenario.Scenario) {
 
 // scanShare is how many percent of the renames and drops have a query of their collection begin
 // about then, which stands still in its first batch.
-const scanShare = 30
+const scanShare = 60
 
 // scanAcross has clients read a whole collection with one answer as it is renamed or dropped.
 func scanAcross(own keyed.Source, s *scenario.Scenario) {
@@ -79,18 +79,25 @@ func scanAcross(own keyed.Source, s *scenario.Scenario) {
 			!each.Chance("scanned", scanShare) {
 			continue
 		}
-		at := max(0, o.At+time.Duration(each.IntN("at", 40)-25)*time.Millisecond)
-		s.Ops = append(s.Ops, scenario.Op{
-			ID: len(s.Ops) + 1, At: at, Client: each.IntN("client", s.Topology.Clients), NS: o.NS,
-			Kind: scenario.Scan, To: int64(s.Collections[i].Keys), Batch: s.Collections[i].Keys,
-		})
-		shard := each.IntN("shard", s.Topology.Shards)
-		if s.Collections[i].Unsharded {
-			shard = primaryAt(s, catalog.DatabaseOf(o.NS), at)
+		for n := range 3 {
+			scanAt(each.Fork(uint64(n)), s, o, s.Collections[i])
 		}
-		s.AddFaults(pauseCommand(each, shard, "Find", at, 300))
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// scanAt has a client read a whole collection about when an operation on it begins.
+func scanAt(own keyed.Source, s *scenario.Scenario, o scenario.Op, c scenario.Collection) {
+	at := max(0, o.At+time.Duration(own.IntN("at", 60)-20)*time.Millisecond)
+	s.Ops = append(s.Ops, scenario.Op{
+		ID: len(s.Ops) + 1, At: at, Client: own.IntN("client", s.Topology.Clients), NS: o.NS,
+		Kind: scenario.Scan, To: int64(c.Keys), Batch: c.Keys,
+	})
+	shard := own.IntN("shard", s.Topology.Shards)
+	if c.Unsharded {
+		shard = primaryAt(s, catalog.DatabaseOf(o.NS), at)
+	}
+	s.AddFaults(pauseCommand(own, shard, command{"Find", o.NS}, at, 600))
 }
 
 // primaryAt is the primary shard of a database at a time, if every movePrimary before succeeds: the
@@ -104,20 +111,27 @@ func primaryAt(s *scenario.Scenario, database string, at time.Duration) (shard i
 	return shard
 }
 
+// command is what a task carries out, and on what: the latter is empty if it may be anything.
+type command struct{ do, of string }
+
 // pauseCommand has the first task of a shard that carries out a command from a time on stand still
 // somewhere in it, for so many milliseconds at most.
 func pauseCommand(
-	own keyed.Source, shard int, command string, at time.Duration, most int,
+	own keyed.Source, shard int, c command, at time.Duration, most int,
 ) scenario.Fault {
-	return scenario.Fault{
+	f := scenario.Fault{
 		Kind: "pause", Target: scenario.ShardName(shard) + ".*",
 		When: scenario.Trigger{At: at},
 		Args: []scenario.Setting{
-			{Name: "task", Value: command},
+			{Name: "task", Value: c.do},
 			{Name: "passes", Value: strconv.Itoa(own.IntN("passes", 8))},
 		},
 		For: time.Duration(1+own.IntN("stands", most)) * time.Millisecond,
 	}
+	if c.of != "" {
+		f.Args = append(f.Args, scenario.Setting{Name: "about", Value: c.of})
+	}
+	return f
 }
 
 // watchShare is how many percent of the movePrimaries have a reader follow an unsharded collection
@@ -139,7 +153,7 @@ func watchAcross(own keyed.Source, s *scenario.Scenario) {
 		for n := range 3 {
 			one := each.Fork(uint64(n))
 			at := m.At + time.Duration(one.IntN("at", 150))*time.Millisecond
-			s.AddFaults(pauseCommand(one, primaryAt(s, m.Database, m.At), "ReadChanges", at, 400))
+			s.AddFaults(pauseCommand(one, primaryAt(s, m.Database, m.At), command{do: "ReadChanges"}, at, 400))
 		}
 		if ns := s.Collections[i].NS; !watched[ns] {
 			watched[ns] = true

@@ -43,4 +43,6 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	arriveDuringCleanups(d.Fork(0xf2), s)
 	scanAcross(d.Fork(0xf4), s)
 	watchAcross(d.Fork(0xf5), s)
+	returnWider(d.Fork(0xf6), s, span)
+	stallCursors(d.Fork(0xf7), s, span)
 }

@@ -12,7 +12,7 @@ import (
 
 // arrivalShare is how many percent of the cleanups of 4.2 have a range arrive while they ask the
 // config server what is to be kept.
-const arrivalShare = 35
+const arrivalShare = 70
 
 // arriveDuringCleanups has a range arrive while somebody cleans up, after the other migrations have
 // ended and before the catalog is read (protocol 10.5). Its commit is still on its way then.
@@ -31,7 +31,7 @@ func arriveDuringCleanups(own keyed.Source, s *scenario.Scenario) {
 		}
 		m := moves[each.IntN("which", len(moves))]
 		m.ID = s.NextMigration()
-		m.At = c.At + time.Duration(1+each.IntN("behind", 60))*time.Millisecond
+		m.At = c.At + time.Duration(10+each.IntN("behind", 140))*time.Millisecond
 		m.To = each.IntN("to", s.Topology.Shards)
 		s.Migrations = append(s.Migrations, m)
 		commits := scenario.Trigger{Site: failpoint.DonorSendConfig.String(), Nth: 1}
@@ -39,11 +39,9 @@ func arriveDuringCleanups(own keyed.Source, s *scenario.Scenario) {
 			Kind: "hold", Target: scenario.ShardName(m.To) + ".*>config.*",
 			When: scenario.Trigger{At: c.At},
 			Args: []scenario.Setting{
-				{Name: "messages", Value: keyed.Pick(each, "question", "LogChange", "LogChange",
-					"GetRoutingTable")},
-				{Name: "count", Value: "3"},
+				{Name: "messages", Value: "LogChange"}, {Name: "count", Value: "1"},
 			},
-			For: time.Second, Until: &commits,
+			For: 2 * time.Second, Until: &commits,
 		}, scenario.Fault{
 			Kind: "hold", Target: "*>config.*", When: scenario.Trigger{At: c.At},
 			Args: []scenario.Setting{

@@ -1,6 +1,7 @@
 package aimed
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -86,30 +87,78 @@ func slowCommits(own keyed.Source, s *scenario.Scenario) {
 const taskShare = 35
 
 // holdTasks has tasks that carry out a command stand still for a while, some of them until their
-// node has lost the lead: any command, so that those that come once are met as well as those that
+// node has lost the lead, or fail: any command, so that those that come once are met as well as those that
 // come all the time.
 func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	if !own.Chance("tasks", taskShare) {
 		return
 	}
 	requests := faults.Requests(s)
-	for i := range 1 + own.IntN("how many", 3) {
+	for i := range 1 + own.IntN("how many", 5) {
 		each := own.Fork(uint64(i))
+		task := keyed.Pick(each, "task", requests...)
 		f := scenario.Fault{
 			Kind: "pause", Target: "*",
 			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
-				{Name: "task", Value: keyed.Pick(each, "task", requests...)},
+				{Name: "task", Value: task},
 				{Name: "passes", Value: strconv.Itoa(each.IntN("passes", 8))},
 			},
-			For: time.Duration(20+each.IntN("for", 1000)) * time.Millisecond,
 		}
-		if each.Chance("deposed", 25) {
+		switch each.IntN("ending", 100) / 20 {
+		case 0:
+			failTask(each, &f, task)
+		case 1:
 			f.Kind = "stale-task"
 			f.Args = append(f.Args, scenario.Setting{Name: "party", Value: "self"}, scenario.Setting{
-				Name: "ending", Value: keyed.Pick(each, "ending", "cut", "again", "stepdown"),
+				Name: "ending", Value: keyed.Pick(each, "deposed by", "cut", "again", "stepdown"),
 			})
+			fallthrough
+		default:
+			f.For = time.Duration(20+each.IntN("for", 1000)) * time.Millisecond
 		}
 		s.AddFaults(f)
 	}
+}
+
+// cursorShare is how many percent of the seeds with faults of several kinds have cursors of shards
+// stand still as they answer.
+const cursorShare = 15
+
+// stallCursors has shards answer late when the next documents of a query are asked for: whoever
+// asks may ask again meanwhile, and is to get each document once.
+func stallCursors(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	batched := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
+		return o.Kind == scenario.Scan && o.Batch > 0
+	})
+	if !batched || !own.Chance("cursors", cursorShare) {
+		return
+	}
+	for i := range 2 + own.IntN("how many", 4) {
+		each := own.Fork(uint64(i))
+		s.AddFaults(scenario.Fault{
+			Kind:   "pause",
+			Target: scenario.ShardName(each.IntN("shard", s.Topology.Shards)) + ".*",
+			When:   scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
+			Args: []scenario.Setting{
+				{Name: "task", Value: "GetMore"},
+				{Name: "passes", Value: strconv.Itoa(each.IntN("passes", 6))},
+			},
+			For: time.Duration(50+each.IntN("for", 1500)) * time.Millisecond,
+		})
+	}
+}
+
+// failTask has the task end where it would stand still: who asked for it may try again, and what it
+// has done so far must be as if it had not begun, or be carried on. Clients are told no more than
+// that somebody has killed their operation.
+func failTask(own keyed.Source, f *scenario.Fault, task string) {
+	if !faults.MayDouble(task) {
+		f.Kind = "kill-operation"
+		return
+	}
+	f.Kind = "error"
+	f.Args = append(f.Args, scenario.Setting{Name: "code", Value: keyed.Pick(own, "code",
+		"NetworkTimeout", "HostUnreachable", "FailPointEnabled", "ExceededTimeLimit", "Interrupted",
+		"WriteConcernFailed")})
 }
