@@ -250,10 +250,18 @@ func TestSplits(t *testing.T) {
 			NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: cut(at), ChunkBytes: 30,
 		}.Event()
 	}
-	jumbo := trace.CatalogWrittenEvent{
-		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: trace.Jumbo.String(),
-		Chunks: []trace.Chunk{{Min: "\x00", Max: "\xff", Shard: "a", Jumbo: true}},
+	nowhere := trace.SplitFoundEvent{
+		NS: "test.docs", Min: "\x00", Max: "\xff", ChunkBytes: 30, Arrived: 1,
 	}.Event()
+	marked := func(major uint32) *trace.Event {
+		return trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: trace.Jumbo.String(),
+			Chunks: []trace.Chunk{{
+				Min: "\x00", Max: "\xff", Shard: "a", Jumbo: true, Major: major,
+			}},
+		}.Event()
+	}
+	jumbo := marked(1)
 	begun := trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 60}.Event()
 	made := func(at string) *trace.Event {
 		return trace.SplitMadeEvent{
@@ -270,6 +278,8 @@ func TestSplits(t *testing.T) {
 		"where it is not due":              {[]*trace.Event{found("b")}, wrongPoints},
 		"marked though it can be cut":      {[]*trace.Event{found(want), jumbo}, jumboIdly},
 		"marked though nobody was asked":   {[]*trace.Event{jumbo}, jumboIdly},
+		"marked as it cannot be cut":       {[]*trace.Event{nowhere, jumbo}, ""},
+		"marked after a change":            {[]*trace.Event{nowhere, marked(2)}, jumboIdly},
 		"cut by itself":                    {[]*trace.Event{begun, made(itself)}, ""},
 		"cut by itself where it is no use": {[]*trace.Event{begun, made("bc")}, wrongPoints},
 	} {

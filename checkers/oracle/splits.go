@@ -76,10 +76,11 @@ type look struct {
 	chunkBytes int64
 }
 
-// foundPoints is an answer where a range can be cut.
+// foundPoints is an answer where a range can be cut, and the chunk of its first key then.
 type foundPoints struct {
 	step   uint64
 	points []string
+	chunk  trace.Chunk
 }
 
 func (s *splits) judge(e *trace.Event) {
@@ -152,7 +153,7 @@ func cutOf(e *trace.Event) string { return fmt.Sprint(e.NS, e.Min, e.Max, points
 // judgeFound judges where a shard says that a chunk can be cut which was too big to be moved. Its
 // documents may have changed since it looked if the answer took its time.
 func (s *splits) judgeFound(e *trace.Event) {
-	s.found[e.NS+e.Min] = foundPoints{e.Step, points(e)}
+	s.found[e.NS+e.Min] = foundPoints{e.Step, points(e), s.world.Latest(e.NS).ChunkOf(e.Min)}
 	x, _, known := s.extent(e.Node, e.NS)
 	if !known || e.Arrived() != e.At {
 		return
@@ -254,7 +255,10 @@ func (s *splits) last(ns string) string {
 // judgeJumbo judges that a chunk is marked.
 func (s *splits) judgeJumbo(e *trace.Event) {
 	for _, at := range e.Chunks {
-		if found, known := s.found[e.NS+at.Min]; !at.Jumbo || known && len(found.points) == 0 {
+		found, known := s.found[e.NS+at.Min]
+		is := &found.chunk
+		same := at.Epoch == is.Epoch && at.Major == is.Major && at.Minor == is.Minor
+		if !at.Jumbo || known && len(found.points) == 0 && same {
 			continue
 		}
 		s.report(splitRule, verdict.Violation{
@@ -262,7 +266,7 @@ func (s *splits) judgeJumbo(e *trace.Event) {
 			NS:        e.NS,
 			Broke: fmt.Sprintf("the chunk %s on %s was marked jumbo",
 				s.span(at.Min, at.Max), at.Shard),
-			Because: []string{"nobody has answered that it cannot be cut"},
+			Because: []string{"nobody has answered that it cannot be cut since it last changed"},
 		}, e.Step)
 	}
 }
