@@ -251,7 +251,7 @@ func TestSplits(t *testing.T) {
 		}.Event()
 	}
 	nowhere := trace.SplitFoundEvent{
-		NS: "test.docs", Min: "\x00", Max: "\xff", ChunkBytes: 30, Arrived: 1,
+		NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: cut(""), ChunkBytes: 30, Arrived: 1,
 	}.Event()
 	marked := func(major uint32) *trace.Event {
 		return trace.CatalogWrittenEvent{
