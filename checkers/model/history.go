@@ -90,6 +90,24 @@ func (h History) CutOff() History {
 	return notes
 }
 
+// Note adds notes that the history of a transaction is incomplete, by session.
+func (h History) Note(sessions map[string]uint64) {
+	//shardproof:allow map each is taken by itself
+	for session, txn := range sessions {
+		h[session+"\x00"+deadEnd] = Doc{Hash: txn}
+	}
+}
+
+// Add adds what another has of transactions that are the newest of their sessions, as known says.
+func (h History) Add(other, known History) {
+	//shardproof:allow map each is taken by itself
+	for id, d := range other {
+		if d.Hash >= known.newest(id) {
+			h[id] = d
+		}
+	}
+}
+
 // endsDead reports whether a statement is none: what was executed before it is not known.
 func endsDead(id string) bool { return strings.HasSuffix(id, "\x00"+deadEnd) }
 

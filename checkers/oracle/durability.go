@@ -249,24 +249,6 @@ func (o *Oracle) ofAnother(w *model.Write, ns string, r model.Move, st string, t
 	})
 }
 
-// historyOf is the session history that the donor of a move has of what moves, or that it had when
-// it blocked writes. A note that a history is incomplete, on record when the clone begins, moves
-// with every range: nobody knows where the missing part wrote (protocol 7). One that a movePrimary
-// brings later is about that database's unsharded collections.
-func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
-	donor := o.world.Set(r.From)
-	m, had := o.move(id), donor.History()
-	if m.blocked != 0 {
-		had = m.history
-	}
-	return had.In(ns, r.Min, r.Max, func(st string, txn uint64) bool {
-		return o.executedIn(o.lives[ns], st, txn)
-	}, func(st string, txn uint64) bool {
-		return o.primaries[id] == nil &&
-			(m.cutOff[st].Hash == txn || o.adopted(donor.Leader, ns, st, txn))
-	})
-}
-
 // judgeArrival: the donor requests the commit when its recipient has said that it has everything.
 // If the recipient says so too early, the rest usually arrives before the commit, which then shows
 // nothing. While the donor that has blocked writes leads, what it had then cannot change.

@@ -58,15 +58,25 @@ func TestCutOff(t *testing.T) {
 	before, rest, _ := strings.Cut(moved, "receive b.0 m1 - m kClone\n")
 	for name, c := range map[string]struct {
 		early, late, brought string
+		shortOf              uint64 // the transaction of which the donor's log lacks the beginning
 		want                 verdict.Signature
 	}{
-		"none":                {"", "", "", ""},
-		"it moves":            {note, "", moves, ""},
-		"it stays":            {note, "", "", notRemembered},
-		"it came later":       {"", note, "", ""},
-		"another transaction": {note, "", strings.Replace(moves, "s 5", "s 4", 1), notRemembered},
+		"none":          {"", "", "", 0, ""},
+		"it moves":      {note, "", moves, 0, ""},
+		"it stays":      {note, "", "", 0, notRemembered},
+		"it came later": {"", note, "", 0, ""},
+		"another transaction": {
+			note, "", strings.Replace(moves, "s 5", "s 4", 1), 0, notRemembered,
+		},
+		"a short log":                 {"", "", moves, 5, ""},
+		"a short log, and no note":    {"", "", "", 5, notRemembered},
+		"a short log, and gone on":    {"", "execute a.0 1 1 z s 6 0\n", "", 5, ""},
+		"a short log of what is over": {"execute a.0 1 1 z s 6 0\n", "", "", 5, ""},
 	} {
 		s := script{o: New(nil)}
+		if c.shortOf != 0 {
+			s.o.CutOff(func(string) map[string]uint64 { return map[string]uint64{"s": c.shortOf} })
+		}
 		s.lines(t, before+c.early)
 		s.o.beginCloning(s.o.move("m1"), &trace.Event{Step: s.o.step, Node: "a.0", NS: "test.docs"})
 		s.lines(t, c.late+strings.Replace(rest, "majority b.0 1 1\n",

@@ -150,6 +150,7 @@ type Oracle struct {
 	// doubtful are the documents that a command without an acknowledgement may still change.
 	doubtful     map[string]bool
 	zoneCommands zoneCommands
+	cutOff       func(node string) map[string]uint64
 	// questions and statuses are what operators have asked and not been told yet.
 	questions []*openQuestion
 	statuses  []*openStatus

@@ -44,7 +44,7 @@ type move struct {
 	// taken over by a later primary.
 	miscounted int
 	// history is what the donor had on record of retryable writes when it blocked writes, cutOff
-	// which of it was known to be incomplete when it began to clone.
+	// which of it was incomplete when it began to clone, by a note or as its log did not reach back.
 	history, cutOff model.History
 	// commit is the newest entry of the config server that commits it; committed is the step at
 	// which a majority had it, and confirmed when that was; decided what the donor persisted, and
@@ -225,6 +225,9 @@ func (o *Oracle) closeCursor(e *trace.Event) {
 func (o *Oracle) beginCloning(m *move, e *trace.Event) {
 	if m.cloning == 0 {
 		m.cloning, m.by, m.cutOff = e.Step, e.Node, o.world.Set(m.from).History().CutOff()
+		if o.cutOff != nil {
+			m.cutOff.Note(o.cutOff(e.Node))
+		}
 	}
 	if m.nameless {
 		m.nameless, m.life, m.identity = false, o.lives[e.NS], o.identity(e.Node, e.NS)
@@ -259,3 +262,24 @@ func (n *node) receive(r reception) {
 // whose new primary knows of no migration may leave; who adds it again drops what it had received,
 // and the donor's late commit gives the range to it all the same (H-21).
 func (o *Oracle) leftSince(m *move) bool { return o.older() && o.left[m.to] > m.began }
+
+// historyOf is the session history that the donor of a move has of what moves, or that it had when
+// it blocked writes. A note that a history is incomplete, on record when the clone begins, moves
+// with every range: nobody knows where the missing part wrote (protocol 7). One that a movePrimary
+// brings later is about that database's unsharded collections.
+func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
+	donor := o.world.Set(r.From)
+	m, had := o.move(id), donor.History()
+	if m.blocked != 0 {
+		had = m.history
+	}
+	moves := had.In(ns, r.Min, r.Max, func(st string, txn uint64) bool {
+		return o.executedIn(o.lives[ns], st, txn)
+	}, func(st string, txn uint64) bool {
+		return o.primaries[id] == nil && o.adopted(donor.Leader, ns, st, txn)
+	})
+	if o.primaries[id] == nil {
+		moves.Add(m.cutOff, had)
+	}
+	return moves
+}

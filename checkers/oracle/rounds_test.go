@@ -305,6 +305,34 @@ func TestSplits(t *testing.T) {
 	}
 }
 
+// A task that has learned of one size of chunks may look while another has learned of a later one.
+func TestSplitsOfTwoSizes(t *testing.T) {
+	have := balance.Extent{Keys: strings.Split("abcdefghij", ""), Bytes: 100}
+	s := script{o: New(nil)}
+	s.o.Views(func(string) *balance.Round { return uneven() })
+	s.o.Extents(func(string, string) (balance.Extent, bool, bool) { return have, false, true })
+	s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+	s.lines(t, "round config.0 1 1 begun")
+	observe := func(node string, e *trace.Event) {
+		s.step++
+		e.Step, e.Node = s.step, node
+		s.o.Observe(e)
+	}
+	observe("a.0", trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 40}.Event())
+	observe("a.0", trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 80}.Event())
+	have = balance.Extent{Keys: strings.Split("bcdefghijk", ""), Bytes: 100}
+	s.lines(t, "user a.0 1 1 k 11")
+	var pieces []trace.Chunk
+	lo := "\x00"
+	for _, hi := range append(have.Automatic(have, "\x00", "\xff", 40, true, true, false), "\xff") {
+		pieces, lo = append(pieces, trace.Chunk{Min: lo, Max: hi}), hi
+	}
+	observe("config.0", trace.SplitMadeEvent{
+		Peer: "a.0", NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: pieces,
+	}.Event())
+	expectOf(t, s.o, splitRule, "")
+}
+
 // The settings of the balancer and the shards of a round may be of two states, if both were in
 // force while it was made.
 func TestRequestOfTwoStates(t *testing.T) {

@@ -27,7 +27,7 @@ var splitRule = verdict.Checker{
 var _ = declare(103, splitRule, func(o *Oracle) hooks {
 	o.splits = &splits{
 		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
-		latest: map[string]*trace.Event{}, wished: map[string][]string{},
+		latest: map[string][]*trace.Event{}, wished: map[string][]string{},
 		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
 		asked: map[string]bool{},
 	}
@@ -57,8 +57,8 @@ type splits struct {
 	// wished are the bounds of ranges that operators have had moved, by collection: 4.2 cuts the
 	// range out of its chunks first.
 	wished map[string][]string
-	// latest is when a member began to look at a collection for the last time, and what for.
-	latest map[string]*trace.Event
+	// latest is when a member began to look at a collection for the last time, for each size.
+	latest map[string][]*trace.Event
 	// found are the newest answers where a range can be cut.
 	found map[string]foundPoints
 	// permits counts how often a member has learned that it may cut a chunk of a collection, less
@@ -111,8 +111,10 @@ func (s *splits) judge(e *trace.Event) {
 
 // begin notes what the member has.
 func (s *splits) begin(e *trace.Event) {
-	began := *e
-	s.latest[e.Node+" "+e.NS] = &began
+	began, at := *e, e.Node+" "+e.NS
+	s.latest[at] = append(slices.DeleteFunc(s.latest[at], func(b *trace.Event) bool {
+		return b.ChunkBytes() == e.ChunkBytes()
+	}), &began)
 	s.look(&began)
 }
 
@@ -129,13 +131,11 @@ const longestLook = int64(450 * time.Millisecond)
 // lookAgain notes what the member has after a change while it may still look: also after a fault,
 // which may have kept it from looking.
 func (s *splits) lookAgain(e *trace.Event) {
-	began := s.latest[e.Node+" "+e.NS]
-	if began == nil {
-		return
-	}
-	n := s.causes.of(e.Node)
-	if len(n.faults) > 0 || e.At-max(began.At, n.faulted) <= longestLook {
-		s.look(began)
+	for _, began := range s.latest[e.Node+" "+e.NS] {
+		n := s.causes.of(e.Node)
+		if len(n.faults) > 0 || e.At-max(began.At, n.faulted) <= longestLook {
+			s.look(began)
+		}
 	}
 }
 

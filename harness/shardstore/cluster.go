@@ -137,6 +137,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.Views(c.view)
 	c.oracle.Extents(c.extent)
 	c.oracle.Identities(c.identity)
+	c.oracle.CutOff(c.cutOff)
 	c.oracle.Parts(c.parts)
 	c.oracle.Leavers(func(node string) bool { return c.Leaving(env.NodeID(node)) })
 	c.oracle.ConfigTimes(c.newestTime, c.keptTime)

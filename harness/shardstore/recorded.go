@@ -16,6 +16,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
@@ -329,4 +330,42 @@ func (c *cluster) commits(e *trace.Event) {
 	if m := c.Member(env.NodeID(e.Node)); e.Kind == trace.Majority && m != nil {
 		c.committed.Committed(m.Name(), m.Committed().Index, e.Step, m)
 	}
+}
+
+// cutOff are the sessions, and their transactions, of which a member's log does not reach back to
+// the first statement.
+func (c *cluster) cutOff(node string) map[string]uint64 {
+	m, all := c.Member(env.NodeID(node)), map[string]uint64{}
+	if m == nil {
+		return all
+	}
+	m.Store().Scan(shard.SessionsNS, store.Latest, func(_ string, row bson.Raw) bool {
+		term, _ := row.Lookup("lastOp", "t").Int64OK()
+		index, _ := row.Lookup("lastOp", "i").Int64OK()
+		id := row.Lookup("_id").StringValue()
+		last := oplog.Time{Term: uint64(term), Index: uint64(index)}
+		if last.Index != 0 && !reachesBack(m, id, last) {
+			all[id] = uint64(row.Lookup("txn").Int64())
+		}
+		return true
+	})
+	return all
+}
+
+// reachesBack reports whether a member's log has all statements of a session up to the last one.
+func reachesBack(m *replset.Member, session string, last oplog.Time) bool {
+	for last.Index != 0 {
+		e, term, known := m.Entry(last.Index)
+		if !known || term != last.Term {
+			return false
+		}
+		i := slices.IndexFunc(e.Ops, func(op oplog.Op) bool {
+			return op.Stmt != nil && op.Stmt.Session == session
+		})
+		if i < 0 {
+			return false
+		}
+		last = e.Ops[i].Stmt.Prev
+	}
+	return true
 }
