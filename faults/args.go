@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// taskArg, aboutArg and passesArg choose the pass at which a fault happens that has no failpoint as its
-// trigger.
+// taskArg, aboutArg and passesArg choose the pass at which a fault happens that has no failpoint as
+// its trigger.
 var (
 	taskArg = textArg("task", "only if a time triggers the fault: the tasks that it may hit, by the "+
 		"command that they carry out, or step-up for those of a new primary; none: any task", "")

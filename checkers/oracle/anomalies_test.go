@@ -140,9 +140,11 @@ func TestLeftBehind(t *testing.T) {
 		copied = "plain copy b.0 1 1 c 13 p1\n"
 		commit = "database 1 3 movePrimary_p1 -..+=b@2|0\n"
 		kept   = "majority config.0 1 3\n"
-		first  = "plain execute a.0 1 4 d s 5 0\nmajority a.0 1 4\n"
-		moves  = moving + commit + kept
-		second = "plain execute b.0 1 1 d s 5 0\n"
+		// A movePrimary that failed has copied a document that has been dropped or renamed since.
+		remains = "plain copy b.0 1 1 r 14 p0\n"
+		first   = "plain execute a.0 1 4 d s 5 0\nmajority a.0 1 4\n"
+		moves   = moving + commit + kept
+		second  = "plain execute b.0 1 1 d s 5 0\n"
 	)
 	for name, c := range map[string]struct {
 		protocol migrationmodel.Protocol
@@ -177,6 +179,21 @@ func TestLeftBehind(t *testing.T) {
 		},
 		"executed twice, on another key": {
 			migrationmodel.V42, first + moves + strings.Replace(second, " d ", " e ", 1), nil,
+		},
+		"remains of another move": {
+			migrationmodel.V42, "moving a.0 p0 b copies\n" + remains + moving + commit + kept,
+			[]string{"r"},
+		},
+		"remains of another move that are the donor's": {
+			migrationmodel.V42,
+			"moving a.0 p0 b copies\nplain user a.0 1 4 r 14\n" + remains + moving + commit + kept, nil,
+		},
+		"remains of another move on another shard": {
+			migrationmodel.V42, "moving a.0 p0 c copies\n" +
+				strings.Replace(remains, "b.0", "c.0", 1) + moving + commit + kept, nil,
+		},
+		"what the move itself has copied": {
+			migrationmodel.V42, moving + strings.Replace(remains, "p0", "p1", 1) + commit + kept, nil,
 		},
 		"sharded": {
 			migrationmodel.V42, moving + strings.TrimPrefix(change, "plain ") + commit + kept, nil,

@@ -314,6 +314,7 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 		}
 		if p.written == 0 {
 			o.noteLeftBehind(e, p)
+			o.noteResurrected(e, p)
 			o.noteUnmoved(e, p)
 		}
 		p.written = cmp.Or(p.written, e.Step)

@@ -90,6 +90,7 @@ type Oracle struct {
 	lacking   []damagingCommit
 	unmoved   []Unmoved
 	copying   map[string]*primaryMove
+	remains   []remain
 	primaries map[string]*primaryMove
 	homes     map[string]home
 	// lookedUp is what a node goes by in a collection.

@@ -157,6 +157,7 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.Applied:
 		o.noteCopied(e)
 		o.noteBesideCopy(e)
+		o.noteRemains(e)
 		o.followStrays(e)
 	case trace.Elected:
 		o.elections[e.Shard], o.elected[e.Node] = e.Step, e.Step
@@ -282,4 +283,29 @@ func (o *Oracle) historyOf(id, ns string, r model.Move) model.History {
 		moves.Add(m.cutOff, had)
 	}
 	return moves
+}
+
+// remain is a document that a movePrimary of 4.2 has copied to a shard.
+type remain struct{ move, shard, ns, id, key string }
+
+// noteRemains notes what movePrimaries copy: what one that fails has copied stays (protocol 15).
+func (o *Oracle) noteRemains(e *trace.Event) {
+	if e.Actor == trace.Recipient && o.older() && o.primaries[e.For()] != nil &&
+		o.world.Set(e.Shard).Leads(e) {
+		o.remains = append(o.remains, remain{e.For(), e.Shard, e.NS, e.DocID, e.Key})
+	}
+}
+
+// noteResurrected looks, when the commit of a movePrimary is written, for what earlier ones have
+// left on the new primary shard in collections that have been dropped or renamed since: nobody has
+// looked at those.
+func (o *Oracle) noteResurrected(e *trace.Event, p *primaryMove) {
+	donor, recipient := o.world.Set(p.from), o.world.Set(e.Chunks[0].Shard)
+	for _, r := range o.remains {
+		if r.shard == recipient.Name && r.move != e.Migration() && databaseOf(r.ns) == p.database &&
+			!o.world.Sharded(r.ns) && recipient.Document(r.ns, r.id) != (model.Doc{}) &&
+			donor.Document(r.ns, r.id) == (model.Doc{}) {
+			o.leaveBehind(e.Migration(), r.ns, r.key, e.Step, e.At)
+		}
+	}
 }

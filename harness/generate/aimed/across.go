@@ -153,7 +153,8 @@ func watchAcross(own keyed.Source, s *scenario.Scenario) {
 		for n := range 3 {
 			one := each.Fork(uint64(n))
 			at := m.At + time.Duration(one.IntN("at", 150))*time.Millisecond
-			s.AddFaults(pauseCommand(one, primaryAt(s, m.Database, m.At), command{do: "ReadChanges"}, at, 400))
+			primary := primaryAt(s, m.Database, m.At)
+			s.AddFaults(pauseCommand(one, primary, command{do: "ReadChanges"}, at, 400))
 		}
 		if ns := s.Collections[i].NS; !watched[ns] {
 			watched[ns] = true

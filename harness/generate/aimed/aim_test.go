@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -30,6 +31,30 @@ func TestAim(t *testing.T) {
 }
 
 var additions = map[string]func(*scenario.Scenario) bool{
+	"a range that comes back as a part of a wider one": func(s *scenario.Scenario) bool {
+		return slices.ContainsFunc(s.Commands, func(c scenario.Command) bool {
+			return c.Do == commandkind.MergeChunks &&
+				slices.ContainsFunc(s.Migrations, func(m scenario.Migration) bool {
+					return m.NS == c.Name && m.Min == c.Min && m.Max == c.Max && m.At > c.At
+				})
+		})
+	},
+	"a task that fails": func(s *scenario.Scenario) bool {
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "error" && slices.ContainsFunc(f.Args, func(v scenario.Setting) bool {
+				return v.Name == "task"
+			})
+		})
+	},
+	"several cursors that answer late": func(s *scenario.Scenario) bool {
+		late := 0
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			if f.Kind == "pause" && has(f, "task", "GetMore") {
+				late++
+			}
+			return late > 1
+		})
+	},
 	"copies that come at a later step, to a party that leads again": func(s *scenario.Scenario) bool {
 		return hasFault(s, func(i int, f scenario.Fault) bool {
 			next := s.Faults[min(i+1, len(s.Faults)-1)]

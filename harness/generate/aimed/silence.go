@@ -87,8 +87,8 @@ func slowCommits(own keyed.Source, s *scenario.Scenario) {
 const taskShare = 35
 
 // holdTasks has tasks that carry out a command stand still for a while, some of them until their
-// node has lost the lead, or fail: any command, so that those that come once are met as well as those that
-// come all the time.
+// node has lost the lead, or fail: any command, so that those that come once are met as well as
+// those that come all the time.
 func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	if !own.Chance("tasks", taskShare) {
 		return
