@@ -83,11 +83,7 @@ func (x excuser) namesOf(ns string) []string {
 }
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
-	damaged := x.damaged()
-	places := x.places(v)
-	if v.Signature == checkers.ChangeTimes {
-		places = x.placesOfProof(v)
-	}
+	damaged, places := x.damaged(), x.placesCompared(v)
 	explains := func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) }
 	return verdict.Covers(damaged, v) || stuck(damaged, v) ||
 		slices.ContainsFunc(damaged, explains) ||
@@ -106,6 +102,15 @@ func (x excuser) leftBehind(v *checkers.Violation) bool {
 	places := x.placesOfProof(v)
 	return slices.ContainsFunc(append(x.oracle.LeftBehind(), x.repeated()...),
 		func(d verdict.Damage) bool { return d.Explains(x.evidence(v), places, x.ended) })
+}
+
+// placesCompared are those of which the violation may be the fault: one about the order of changes
+// compares two.
+func (x excuser) placesCompared(v *checkers.Violation) []string {
+	if v.Signature == checkers.ChangeTimes {
+		return x.placesOfProof(v)
+	}
+	return x.places(v)
 }
 
 // placesOfProof are those of the violation and of the operations that prove it: change streams
@@ -184,7 +189,7 @@ func (x excuser) ended(id int) int64 {
 func (x excuser) executedTwice(v *checkers.Violation) bool {
 	as := x.sendings()
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		return x.explains(twice, v, x.places(v), func() int {
+		return x.explains(twice, v, x.placesCompared(v), func() int {
 			return sender(x.history, as, twice)
 		})
 	})

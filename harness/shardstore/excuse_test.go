@@ -134,10 +134,17 @@ func TestPlacesOfProof(t *testing.T) {
 			{ID: 5, Kind: opkind.Push, Key: 9},
 		},
 	}
-	got := x.placesOfProof(&checkers.Violation{NS: "test.docs", Key: "1", Ops: []int{3, 4}})
-	want := []string{string(key.Int(1)), string(key.Int(7))}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	v := checkers.Violation{NS: "test.docs", Key: "1", Ops: []int{3, 4}}
+	alone, both := []string{string(key.Int(1))}, []string{string(key.Int(1)), string(key.Int(7))}
+	if got := x.placesOfProof(&v); !slices.Equal(got, both) {
+		t.Errorf("%q, want %q", got, both)
+	}
+	if got := x.placesCompared(&v); !slices.Equal(got, alone) {
+		t.Errorf("%q compared, want %q", got, alone)
+	}
+	v.Signature = checkers.ChangeTimes
+	if got := x.placesCompared(&v); !slices.Equal(got, both) {
+		t.Errorf("%q compared by their times, want %q", got, both)
 	}
 }
 
