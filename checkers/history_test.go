@@ -470,6 +470,19 @@ func expect(value string) func(*histories.Op) { return func(o *histories.Op) { o
 
 func refused(o *histories.Op) { o.Result.Applied = false }
 
+// Who wrote what was replaced twice is a part of the proof: a write that took effect twice explains
+// it.
+func TestForkNamesItsWriter(t *testing.T) {
+	ops := new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).op(
+		"write", 1, "c", found("a"),
+	).ops
+	for _, v := range Check(ops, Limits{}) {
+		if v.Checker == "unique-writes" && !slices.Equal(v.Violations[0].Ops, []int{0, 1, 2}) {
+			t.Errorf("the proof is of operations %v", v.Violations[0].Ops)
+		}
+	}
+}
+
 func expectVerdict(t *testing.T, ops []histories.Op, checker string, signature Signature) {
 	t.Helper()
 	verdicts := Check(ops, Limits{})

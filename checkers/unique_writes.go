@@ -270,6 +270,9 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 
 // rivals: two operations of which only one can have happened after the other, and neither can.
 func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation {
+	if w := k.Writers[p.ID]; p.Reason == linearize.Forked && w != linearize.NoWriter {
+		ops = append([]int{int(w)}, ops...) // executed twice, it can be replaced twice
+	}
 	v := h.about(k, lostWrite, ops...)
 	switch {
 	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
