@@ -13,7 +13,7 @@ var ExactlyOnce = Checker{
 		duplicatedWrite: "a push is in the list twice",
 		extraWrite:      "the list has an element that was never pushed",
 		dirtyWrite:      "a push that failed is in the list",
-		lostWrite:       "an acknowledged push is not in the list",
+		LostWrite:       "an acknowledged push is not in the list",
 	},
 }
 

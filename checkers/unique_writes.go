@@ -15,7 +15,7 @@ var UniqueWrites = Checker{
 	Promise: "An acknowledged majority write is visible to every later linearizable read, and " +
 		"no read returns a value that was never written.",
 	Signatures: Meanings{
-		lostWrite:        "an acknowledged write was not found by later operations",
+		LostWrite:        "an acknowledged write was not found by later operations",
 		staleRead:        "an operation found an older value, and later ones the newer one",
 		extraWrite:       "a value was read that was never written, or before it was written",
 		dirtyWrite:       "a value was read whose write had failed",
@@ -27,7 +27,7 @@ var UniqueWrites = Checker{
 
 // The signatures of identity violations.
 const (
-	lostWrite        Signature = "lost-write"
+	LostWrite        Signature = "lost-write"
 	staleRead        Signature = "stale-read"
 	extraWrite       Signature = "unwritten-value"
 	dirtyWrite       Signature = "aborted-read"
@@ -159,7 +159,7 @@ func (h keyed) duplicated(k *linearize.Key, reader int, id linearize.ID) Violati
 
 func (h keyed) unseen(k *linearize.Key, ops []int, id linearize.ID) Violation {
 	push, reader, later := ops[0], ops[1], ops[2]
-	v := h.about(k, lostWrite, push, reader, later)
+	v := h.about(k, LostWrite, push, reader, later)
 	v.Broke = fmt.Sprintf(
 		"k=%d: the push of %s was acknowledged, and a later read of the list lacks it",
 		k.Key, h.text(k, id),
@@ -203,7 +203,7 @@ func (h keyed) gone(k *linearize.Key, absence int32) Signature {
 			}
 		}
 	}
-	return lostWrite
+	return LostWrite
 }
 
 // backwards: the first act saw what the third had replaced before, as the second proves.
@@ -232,7 +232,7 @@ func (h keyed) replacedSignature(k *linearize.Key, late, newer *linearize.KeyOp)
 	case h.seenAfter(k, newer.Put, late.Return):
 		return staleRead
 	}
-	return lostWrite
+	return LostWrite
 }
 
 func (h keyed) seenAfter(k *linearize.Key, id linearize.ID, after uint64) bool {
@@ -252,7 +252,7 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 	if newEnd.Return < oldEnd.Return {
 		oldEnd, oldLate, newEnd, newLate = newEnd, newLate, oldEnd, oldLate
 	}
-	signature := lostWrite
+	signature := LostWrite
 	if h.seenAfter(k, value(newEnd), oldLate.Return) || newLate.Return > oldLate.Return {
 		signature = staleRead
 	}
@@ -270,10 +270,7 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 
 // rivals: two operations of which only one can have happened after the other, and neither can.
 func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation {
-	if w := k.Writers[p.ID]; p.Reason == linearize.Forked && w != linearize.NoWriter {
-		ops = append([]int{int(w)}, ops...) // executed twice, it can be replaced twice
-	}
-	v := h.about(k, lostWrite, ops...)
+	v := h.about(k, LostWrite, ops...)
 	switch {
 	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
 		v.Broke = fmt.Sprintf(

@@ -175,11 +175,19 @@ func (x excuser) evidence(v *checkers.Violation) *checkers.Violation {
 
 // ended is when an operation returned.
 func (x excuser) ended(id int) int64 {
+	if op := x.operation(id); op != nil {
+		return op.ReturnAt
+	}
+	return 0
+}
+
+// operation is that of a number, nil if there is none.
+func (x excuser) operation(id int) *histories.Op {
 	i := slices.IndexFunc(x.history, func(op histories.Op) bool { return op.ID == id })
 	if i < 0 {
-		return 0
+		return nil
 	}
-	return x.history[i].ReturnAt
+	return &x.history[i]
 }
 
 // executedTwice explains a violation about the key of a statement that was executed twice, if the
@@ -208,13 +216,33 @@ func (x excuser) hides(w oracle.Undelivered, v *checkers.Violation) bool {
 		slices.ContainsFunc(v.Ops, func(op int) bool { return x.ended(op) >= w.Since })
 }
 
+// concerned are the operations that prove a violation. If two of them replaced one value, so is the
+// one that wrote it: a write that takes effect twice can be replaced twice.
+func (x excuser) concerned(v *checkers.Violation) []int {
+	if v.Signature != checkers.LostWrite || len(v.Ops) != 2 {
+		return v.Ops
+	}
+	one, other := x.operation(v.Ops[0]), x.operation(v.Ops[1])
+	if one == nil || other == nil || !one.Result.Found || !other.Result.Found ||
+		one.Result.Value != other.Result.Value {
+		return v.Ops
+	}
+	all := slices.Clone(v.Ops)
+	for i := range x.history {
+		if x.history[i].Value == one.Result.Value {
+			all = append(all, x.history[i].ID)
+		}
+	}
+	return all
+}
+
 // explains reports whether a second execution of a statement, sent by the operation of that number,
 // explains a violation about the places of its key.
 func (x excuser) explains(
 	twice oracle.Twice, v *checkers.Violation, places []string, sender func() int,
 ) bool {
 	return v.NS == twice.NS && slices.Contains(places, twice.Key) &&
-		(v.Signature == checkers.NotLinearizable || slices.Contains(v.Ops, sender())) &&
+		(v.Signature == checkers.NotLinearizable || slices.Contains(x.concerned(v), sender())) &&
 		(twice.Found == 0 || x.ended(sender()) >= twice.Found)
 }
 

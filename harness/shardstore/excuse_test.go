@@ -125,6 +125,33 @@ func TestExecutedTwiceExplains(t *testing.T) {
 	}
 }
 
+// Who wrote a value that two operations replaced is concerned by that, and nobody else.
+func TestConcerned(t *testing.T) {
+	replaced := func(id int, value string) histories.Op {
+		return histories.Op{
+			ID: id, Value: "by" + value, Result: histories.Result{Found: true, Value: value},
+		}
+	}
+	x := excuser{history: []histories.Op{
+		{ID: 1, Value: "a"}, {ID: 2, Value: "b"}, replaced(3, "a"), replaced(4, "a"), replaced(5, "b"),
+	}}
+	for name, c := range map[string]struct {
+		signature checkers.Signature
+		ops, want []int
+	}{
+		"both replaced one":  {checkers.LostWrite, []int{3, 4}, []int{3, 4, 1}},
+		"each replaced one":  {checkers.LostWrite, []int{3, 5}, []int{3, 5}},
+		"found none":         {checkers.LostWrite, []int{1, 2}, []int{1, 2}},
+		"another signature":  {checkers.ChangeWrong, []int{3, 4}, []int{3, 4}},
+		"unknown operations": {checkers.LostWrite, []int{3, 9}, []int{3, 9}},
+	} {
+		got := x.concerned(&checkers.Violation{Signature: c.signature, Ops: c.ops})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // The proof of a violation may be about other keys than its own.
 func TestPlacesOfProof(t *testing.T) {
 	x := excuser{
