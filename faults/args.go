@@ -11,12 +11,12 @@ import (
 // taskArg, aboutArg and passesArg choose the pass at which a fault happens that has no failpoint as
 // its trigger.
 var (
-	taskArg = textArg("task", "only if a time triggers the fault: the tasks that it may hit, by the "+
-		"command that they carry out, or step-up for those of a new primary; none: any task", "")
-	aboutArg = textArg("about", "only if a time triggers the fault: what the failpoint must be "+
-		"about, such as a collection; none: anything", "")
-	passesArg = numberArg("passes", "only if a time triggers the fault: how many failpoints such "+
-		"tasks, all together, pass before one is hit", 0, 1_000_000, 0)
+	taskArg = textArg("task", "for a fault that a time triggers: it hits only tasks that carry out "+
+		"this command or, with step-up, those that a newly elected primary runs; empty: any task", "")
+	aboutArg = textArg("about", "for a fault that a time triggers: it hits only at failpoints that "+
+		"concern this object, such as the collection test.docs; empty: any object", "")
+	passesArg = numberArg("passes", "for a fault that a time triggers: how many failpoints that "+
+		"it could hit are passed, by all such tasks together, before it hits", 0, 1_000_000, 0)
 )
 
 func durationArg(name, about, value string) Arg {

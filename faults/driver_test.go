@@ -126,7 +126,8 @@ func (f *fake) advance(d time.Duration) {
 //	plan                    the faults, as lines of a scenario; starts the driver
 //	elected NODE            the node becomes primary of its replica set
 //	migrates FROM TO        a migration between two shards begins
-//	pass SITE NODE          a task of the node passes the site
+//	pass SITE NODE          a task of the node passes the site, for a COMMAND and about an OBJECT
+//	    COMMAND OBJECT      if these are given
 //	advance DURATION        time goes by
 //	end                     the faults' time is up
 func TestWalks(t *testing.T) {
@@ -170,7 +171,7 @@ func TestWalks(t *testing.T) {
 			case "migrates":
 				d.Observe(&trace.Event{Kind: trace.DonorAdvanced, Shard: arg(0), Peer: arg(1)})
 			case "pass":
-				w.pass(d, arg(0), env.NodeID(arg(1)), arg(2))
+				w.pass(d, arg(0), env.NodeID(arg(1)), arg(2), arg(3))
 			case "advance":
 				by, err := time.ParseDuration(arg(0))
 				if err != nil {
@@ -185,13 +186,13 @@ func TestWalks(t *testing.T) {
 	})
 }
 
-func (f *fake) pass(d *Driver, name string, node env.NodeID, task string) {
+func (f *fake) pass(d *Driver, name string, node env.NodeID, task, about string) {
 	site, ok := failpoint.Parse(name)
 	if !ok {
 		f.say("no site %s", name)
 		return
 	}
-	a := d.Point(node, task, site, env.Note{})
+	a := d.Point(node, task, site, env.Note{ID: about})
 	if a.Crash {
 		f.say("crash %s here", node)
 		f.down[node] = true

@@ -98,7 +98,8 @@ func (h History) Note(sessions map[string]uint64) {
 	}
 }
 
-// Add adds what another has of transactions that are the newest of their sessions, as known says.
+// Add adds what other has, except of transactions that are not the newest of their sessions in
+// known.
 func (h History) Add(other, known History) {
 	//shardproof:allow map each is taken by itself
 	for id, d := range other {

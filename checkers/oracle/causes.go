@@ -55,7 +55,8 @@ type causes struct {
 	// when shards, zones or the balancer were.
 	written map[string]int64
 	// pending are the steps of their newest changes that are not known to be a majority's.
-	pending  map[string]uint64
+	pending map[string]uint64
+	// idle are the readings of routing tables of this moment that have no cause as yet.
 	idle     []idleRead
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.

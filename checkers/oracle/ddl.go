@@ -92,10 +92,6 @@ func (o *Oracle) Incarnation(ns string) uint64 { return max(o.drops[ns], o.lives
 // of a name, "" when it has none; without it, a shard is taken to have what the catalog names.
 func (o *Oracle) Identities(of func(node, ns string) string) { o.identity = of }
 
-// CutOff says how the oracle gets to know the sessions of which a member's log does not reach back
-// to the first statement, with their transactions.
-func (o *Oracle) CutOff(of func(node string) map[string]uint64) { o.cutOff = of }
-
 // hasFormer reports whether what a migration does is about an earlier collection of the name, and
 // its shard has that one still: a shard drops or replaces it after the catalog did (protocol 10.3).
 func (o *Oracle) hasFormer(e *trace.Event) bool {

@@ -205,8 +205,9 @@ func (o *Oracle) wrongEntry(e *trace.Event, s verdict.Signature, flaw, because s
 	})
 }
 
-// zonesOfNames is the memory of incarnationRule about zones. An entry that drops or renames a
-// collection says so in several events, in whatever order.
+// zonesOfNames follows zones from entry to entry, for this rule and for incarnationRule: a change
+// that a command asks for is judged here, one that comes with a drop or a rename there. An entry
+// says what it does in several events, in any order.
 type zonesOfNames struct {
 	*Oracle
 	// term and index are the newest entry of the config server, before is what was known of the

@@ -85,8 +85,8 @@ type Oracle struct {
 	unfenced []damagingCommit
 	left     map[string]uint64
 	// lacking is what commits of movePrimary of 4.2 may have damaged by leaving a change or the
-	// history of a session behind. copying is, by shard and database, the latest movePrimary that
-	// has begun to copy.
+	// history of a session behind, or a copy. copying is, by shard and database, the latest
+	// movePrimary that has begun to copy, remains what any has copied.
 	lacking   []damagingCommit
 	unmoved   []Unmoved
 	copying   map[string]*primaryMove

@@ -222,6 +222,10 @@ func (o *Oracle) closeCursor(e *trace.Event) {
 	n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
 }
 
+// CutOff says how the oracle gets to know the sessions of which a member's log does not reach back
+// to the first statement, with their transactions.
+func (o *Oracle) CutOff(of func(node string) map[string]uint64) { o.cutOff = of }
+
 // beginCloning: the donor has the placement of the collection that it gives a range of.
 func (o *Oracle) beginCloning(m *move, e *trace.Event) {
 	if m.cloning == 0 {

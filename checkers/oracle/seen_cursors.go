@@ -133,7 +133,7 @@ func (c *causes) judgeRead(e *trace.Event) {
 }
 
 // idleRead is a reading without a cause since a time, unless the router refuses a request with it:
-// it does so in the same moment.
+// it does so in the same moment, if no fault keeps it from that.
 type idleRead struct {
 	ended trace.Event
 	since int64
@@ -144,7 +144,7 @@ func (c *causes) settleIdle(now int64) {
 	c.idle = slices.DeleteFunc(c.idle, func(i idleRead) bool {
 		e := &i.ended
 		over := e.At < now
-		if over && c.of(e.Node).read(e.NS).judged != e.At {
+		if n := c.of(e.Node); over && n.read(e.NS).judged != e.At && n.quiet(i.since) {
 			c.noCause(e, refreshedIdly,
 				fmt.Sprintf("%s reads the routing table of %s again", e.Node, e.NS),
 				"a request of its own was refused or lost, or it refused one, or an operator had it "+

@@ -58,6 +58,7 @@ var weaknesses = map[string][]string{
 	"merged-by-older-catalog":               {verdict.LeakedOrphans.Name},
 	"copied-before-a-majority":              {verdict.UndeliveredWrite.Name},
 	"executed-twice":                        {verdict.ExecutedTwice.Name},
+	"executed-twice-out-of-order":           {verdict.ExecutedTwice.Name},
 	"nothing-in-the-next-collection":        {verdict.ExecutedTwice.Name},
 	"older-statement-after-its-range-moved": {verdict.ExecutedTwice.Name},
 	"older-executed-twice":                  {verdict.ExecutedTwice.Name},
@@ -66,6 +67,7 @@ var weaknesses = map[string][]string{
 	"older-late-commit-of-two":              {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-times-after-a-late-commit":       {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-left-behind":                     {verdict.LeftBehind.Name},
+	"older-remains-come-back":               {verdict.LeftBehind.Name},
 	"older-orphans-leaked":                  {verdict.LeakedOrphans.Name},
 	"stream-after-an-unfenced-commit":       {verdict.UnfencedCommit.Name},
 }

@@ -125,8 +125,8 @@ func holdTasks(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 // stand still as they answer.
 const cursorShare = 15
 
-// stallCursors has shards answer late when the next documents of a query are asked for: whoever
-// asks may ask again meanwhile, and is to get each document once.
+// stallCursors has shards answer late when the next documents of a query are asked for. Meanwhile
+// the time limits of the cursor and of its client pass, and what it reads is moved and deleted.
 func stallCursors(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	batched := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool {
 		return o.Kind == scenario.Scan && o.Batch > 0
@@ -149,9 +149,9 @@ func stallCursors(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	}
 }
 
-// failTask has the task end where it would stand still: who asked for it may try again, and what it
-// has done so far must be as if it had not begun, or be carried on. Clients are told no more than
-// that somebody has killed their operation.
+// failTask has the task end where it would stand still: its caller may try again, and what it has
+// done so far must be as if it had not begun, or be carried on. What may not be doubled is a
+// request of a client, to which any error but that it was killed would be a lie of the server.
 func failTask(own keyed.Source, f *scenario.Fault, task string) {
 	if !faults.MayDouble(task) {
 		f.Kind = "kill-operation"
