@@ -185,7 +185,9 @@ func (c *cluster) lastingAnswer(x *env.Exchange, request *rpc.Envelope) {
 	if m == nil || !lasts(asked) {
 		return
 	}
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index, Tables: c.Tables()}
+	h := &held.Log{
+		Store: m.Store(), Committed: m.Committed().Index, Entry: m.Entry, Tables: c.Tables(),
+	}
 	about, lacking := h.Lacks(asked)
 	if about == "" {
 		about = nameOf(asked)

@@ -45,4 +45,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	watchAcross(d.Fork(0xf5), s)
 	returnWider(d.Fork(0xf6), s, span)
 	stallCursors(d.Fork(0xf7), s, span)
+	recur(d.Fork(0xf8), s)
 }

@@ -158,7 +158,12 @@ func failTask(own keyed.Source, f *scenario.Fault, task string) {
 		return
 	}
 	f.Kind = "error"
-	f.Args = append(f.Args, scenario.Setting{Name: "code", Value: keyed.Pick(own, "code",
+	f.Args = append(f.Args, failsWith(own)...)
+}
+
+// failsWith is the error of a step that fails.
+func failsWith(own keyed.Source) []scenario.Setting {
+	return []scenario.Setting{{Name: "code", Value: keyed.Pick(own, "code",
 		"NetworkTimeout", "HostUnreachable", "FailPointEnabled", "ExceededTimeLimit", "Interrupted",
-		"WriteConcernFailed")})
+		"WriteConcernFailed")}}
 }

@@ -18,16 +18,18 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Log is what a member has on disk, the index of the newest entry of it that a majority has, and
-// who reads routing tables of it.
+// Log is what a member has on disk, the index of the newest entry of it that a majority has, how to
+// get an entry, and who reads routing tables of it. Without Entry, no entry is kept.
 type Log struct {
 	Store     *store.Store
 	Committed uint64
+	Entry     func(index uint64) (e *oplog.Entry, term uint64, kept bool)
 	Tables    *configsvr.TableReader
 }
 
@@ -77,7 +79,7 @@ func (h *Log) lacksStep(req *command.ShardsvrParticipate) string {
 			return fmt.Sprintf("%s exists: %t; by what a majority has: %t", ns, now, kept)
 		}
 	}
-	return ""
+	return h.lacksEnd(req)
 }
 
 // lacksConsent: an order to leave that is repeated while the shard drains finds its consent there,
