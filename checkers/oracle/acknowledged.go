@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -57,8 +58,8 @@ type Fact struct {
 	// service is what is switched on or off, if anything.
 	service string
 	on      bool
-	// zone is what a command about the range of a zone names.
-	zone *zoneCommand
+	// zone is set for a command about the range of a zone.
+	zone *zoning.Command
 }
 
 // pendingCommand is a command that has no answer yet.
@@ -79,7 +80,7 @@ func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
 	for _, f := range facts {
 		if f != nil {
 			o.switches(f)
-			o.zoneCommands.note(f.zone)
+			o.zones.Asked(f.zone)
 			pending = append(pending, o.pend(f))
 		}
 	}
@@ -260,7 +261,7 @@ func ShardOfZone(shard, zone string, is bool) *Fact {
 // RangeOfZone is that all of a range is of a zone; without one, that exactly this range is of none.
 func RangeOfZone(ns, lo, hi, zone string) *Fact {
 	return &Fact{What: "a range of " + ns + " is of zone " + zone, NS: ns,
-		zone: &zoneCommand{ns, model.ZoneRange{Min: lo, Max: hi, Name: zone}},
+		zone: &zoning.Command{NS: ns, ZoneRange: model.ZoneRange{Min: lo, Max: hi, Name: zone}},
 		holds: func(o *Oracle) bool {
 			c := o.world.Cluster()
 			if zone == "" {

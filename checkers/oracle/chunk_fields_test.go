@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -79,22 +80,22 @@ func TestChunkFields(t *testing.T) {
 			strings.Replace(zoned, "plain table 1 4", "plain zone config.0 1 4 m o hot\n"+
 				"plain table 1 4", 1) + "majority config.0 1 4", "",
 		},
-		"zones that are lost": {zoned + "majority config.0 1 4", zonesLost},
+		"zones that are lost": {zoned + "majority config.0 1 4", zoning.Lost},
 		"zones that stay behind": {
 			strings.Replace(zoned, "zone config.0 1 4 m o\n", "", 1) +
-				"plain zone config.0 1 4 m o hot\nmajority config.0 1 4", zonesLeft,
+				"plain zone config.0 1 4 m o hot\nmajority config.0 1 4", zoning.Left,
 		},
 		"a drop takes zones along": {
 			"zone config.0 1 3 m o hot\ntable 1 4 drop\nzone config.0 1 4 m o\n" +
 				"majority config.0 1 4", "",
 		},
 		"a drop leaves zones": {
-			"zone config.0 1 3 m o hot\ntable 1 4 drop\nmajority config.0 1 4", zonesLeft,
+			"zone config.0 1 3 m o hot\ntable 1 4 drop\nmajority config.0 1 4", zoning.Left,
 		},
 		"zones that are others": {
-			zoned + "plain zone config.0 1 4 m p hot\nmajority config.0 1 4", zonesLost,
+			zoned + "plain zone config.0 1 4 m p hot\nmajority config.0 1 4", zoning.Lost,
 		},
-		"zones that come late": {zoned + "plain zone config.0 1 5 m o hot", zonesLost},
+		"zones that come late": {zoned + "plain zone config.0 1 5 m o hot", zoning.Lost},
 		"a rename that is rolled back": {
 			zoned + "elected config.1 2 3\nmajority config.1 2 3", "",
 		},

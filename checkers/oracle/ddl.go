@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -21,17 +22,16 @@ var incarnationRule = verdict.Checker{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
 		copiedAnother:  "a migration copied into a later collection of the same name",
-		zonesLost:      "a renamed collection is not in the zones that it was in before",
-		zonesLeft:      "a name has zones although its collection was dropped or renamed",
+		zoning.Lost:    "a renamed collection is not in the zones that it was in before",
+		zoning.Left:    "a name has zones although its collection was dropped or renamed",
 		tookName:       "a sharded collection was renamed to the name of an unsharded one",
 	},
 }
 
 var _ = declare(90, incarnationRule, func(o *Oracle) hooks {
-	z := &zonesOfNames{Oracle: o}
 	return hooks{commit: o.judgeTakenName, event: func(e *trace.Event) {
 		o.judgeIncarnation(e)
-		z.judge(e)
+		o.zones.Observe(e)
 	}}
 })
 
@@ -40,8 +40,6 @@ const (
 	wroteDropped   verdict.Signature = "write-to-dropped-collection"
 	deletedAnother verdict.Signature = "deletion-in-recreated-collection"
 	copiedAnother  verdict.Signature = "clone-into-recreated-collection"
-	zonesLost      verdict.Signature = "zones-lost-by-rename"
-	zonesLeft      verdict.Signature = "zones-left-behind"
 	tookName       verdict.Signature = "renamed-over-unsharded"
 )
 

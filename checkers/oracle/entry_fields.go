@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -21,12 +22,12 @@ var entriesRule = verdict.Checker{
 		"collection is dropped or renamed, a range enters or leaves a zone only by a command that " +
 		"names exactly that range.",
 	Signatures: verdict.Meanings{
-		givenToClosed: "a range or a database was given to a shard that was draining, or not there",
-		lastDrains:    "every shard of the cluster was draining",
-		homelessZone:  "no shard may own the ranges of a zone",
-		otherField:    "a change of the catalog touched a field that it should have left alone",
-		fieldKept:     "a change of the catalog did not change a field that it must change",
-		zoneUnasked:   "a range entered or left a zone without a command that names it",
+		givenToClosed:  "a range or a database was given to a shard that was draining, or not there",
+		lastDrains:     "every shard of the cluster was draining",
+		homelessZone:   "no shard may own the ranges of a zone",
+		otherField:     "a change of the catalog touched a field that it should have left alone",
+		fieldKept:      "a change of the catalog did not change a field that it must change",
+		zoning.Unasked: "a range entered or left a zone without a command that names it",
 	},
 }
 
@@ -34,13 +35,24 @@ var _ = declare(26, entriesRule, func(o *Oracle) hooks {
 	return hooks{event: o.judgeEntry, commit: o.judgeGiven, administered: o.judgeZones}
 })
 
+// followZones has the ranges of zones followed, for this rule and for incarnationRule: a change that
+// a command asks for is judged here, one that comes with a drop or a rename there.
+func (o *Oracle) followZones() *zoning.Zones {
+	return zoning.New(o.world, o.span, func(v verdict.Violation, step uint64) {
+		rule := incarnationRule
+		if v.Signature == zoning.Unasked {
+			rule = entriesRule
+		}
+		o.reportOf(rule, v, step)
+	})
+}
+
 // The signatures of documents that do not follow.
 const (
 	otherField   verdict.Signature = "entry-field-unexpected"
 	fieldKept    verdict.Signature = "entry-field-kept"
 	homelessZone verdict.Signature = "zone-without-shards"
 	lastDrains   verdict.Signature = "cluster-without-shards"
-	zoneUnasked  verdict.Signature = "zone-change-not-requested"
 	// givenToClosed is the signature of what a shard gets after its removal has begun.
 	givenToClosed verdict.Signature = "given-to-closed-shard"
 )
@@ -93,45 +105,6 @@ func (o *Oracle) judgeZones(e *trace.Event) {
 			},
 		})
 	}
-}
-
-// zoneCommand is what a command about the range of a zone names; without a name, the range is to
-// leave its zone.
-type zoneCommand struct {
-	ns string
-	model.ZoneRange
-}
-
-// zoneCommands are all that were given so far: one may be carried out long after.
-type zoneCommands map[zoneCommand]bool
-
-func (all zoneCommands) note(c *zoneCommand) {
-	if c != nil {
-		all[*c] = true
-	}
-}
-
-// judgeZoneRanges: updateZoneKeyRange changes the range that it names and no other (protocol 13.6).
-func (o *Oracle) judgeZoneRanges(before, now *model.Cluster, step uint64) {
-	for ns, z := range now.ZonesBut(before) {
-		o.judgeZoneRange(zoneCommand{ns, z}, "entered", z, step)
-	}
-	for ns, z := range before.ZonesBut(now) {
-		asked := z
-		asked.Name = ""
-		o.judgeZoneRange(zoneCommand{ns, asked}, "left", z, step)
-	}
-}
-
-func (o *Oracle) judgeZoneRange(by zoneCommand, did string, z model.ZoneRange, step uint64) {
-	if o.zoneCommands[by] {
-		return
-	}
-	o.reportOf(entriesRule, verdict.Violation{
-		Signature: zoneUnasked, NS: by.ns, Ranges: []verdict.KeyRange{{Min: z.Min, Max: z.Max}},
-		Broke:   fmt.Sprintf("%s of %s %s zone %s", o.span(z.Min, z.Max), by.ns, did, z.Name),
-		Because: []string{"no command until then has named exactly that range"},
-	}, step)
 }
 
 // entryChange says which fields a change may have changed, and which it must have.
@@ -203,102 +176,4 @@ func (o *Oracle) wrongEntry(e *trace.Event, s verdict.Signature, flaw, because s
 		Because:   []string{because},
 		Broke:     fmt.Sprintf("the config server wrote %q to the catalog: %s", e.Why(), flaw),
 	})
-}
-
-// zonesOfNames follows zones from entry to entry, for this rule and for incarnationRule: a change
-// that a command asks for is judged here, one that comes with a drop or a rename there. An entry
-// says what it does in several events, in any order.
-type zonesOfNames struct {
-	*Oracle
-	// term and index are the newest entry of the config server, before is what was known of the
-	// cluster when it came.
-	term, index uint64
-	before      *model.Cluster
-	// from and to are the names if that entry renames a collection, at a step.
-	from, to string
-	// gone are the names whose collection is gone after that entry.
-	gone []string
-	step uint64
-	// ranged is the step of the last change of the cluster in that entry.
-	ranged uint64
-}
-
-// judge takes the entries of the config server's leader one after the other.
-func (z *zonesOfNames) judge(e *trace.Event) {
-	config := z.world.Set(model.Config)
-	switch e.Kind {
-	case trace.Elected:
-		if e.Shard == config.Name {
-			// Whether the new one has the entry is open.
-			z.from, z.gone, z.index, z.before = "", nil, 0, nil
-		}
-		return
-	case trace.Majority:
-		if e.Shard == config.Name && e.Index >= z.index {
-			z.judgeEntry()
-		}
-		return
-	case trace.CatalogWritten, trace.ClusterChanged:
-	default:
-		return
-	}
-	if !config.Leads(e) {
-		return
-	}
-	if e.Term != z.term || e.Index != z.index {
-		z.judgeEntry()
-		z.term, z.index, z.before = e.Term, e.Index, z.world.LatestCluster()
-	}
-	if e.Kind == trace.ClusterChanged {
-		z.ranged = e.Step
-	}
-	if from := e.FormerName(); from != "" {
-		z.from, z.to, z.step = from, e.NS, e.Step
-		z.gone = append(z.gone, from)
-	} else if e.Change() == trace.Dropped {
-		z.gone, z.step = append(z.gone, e.NS), e.Step
-	}
-}
-
-// judgeEntry judges the entry that is complete now.
-func (z *zonesOfNames) judgeEntry() {
-	before, now := z.before, z.world.LatestCluster()
-	z.before = nil
-	if z.from == "" && len(z.gone) == 0 && before != nil && now != nil {
-		z.judgeZoneRanges(before, now, z.ranged)
-	}
-	z.judgeLeft()
-	if z.from == "" {
-		return
-	}
-	from, to := z.from, z.to
-	z.from = ""
-	lo, hi, zone := now.LostZone(to, before, from)
-	if zone == "" {
-		return
-	}
-	z.reportOf(incarnationRule, verdict.Violation{
-		Signature: zonesLost,
-		NS:        to,
-		Broke: fmt.Sprintf("%s was renamed to %s, where %s is not of zone %s",
-			from, to, z.span(lo, hi), zone),
-		Because: []string{"it was under the former name, and no operator has taken it out"},
-	}, z.step)
-}
-
-// judgeLeft: the next collection of that name would be held to zones that nobody gave it.
-func (z *zonesOfNames) judgeLeft() {
-	now := z.world.LatestCluster()
-	for _, ns := range z.gone {
-		if ns == z.to && z.from != "" || now == nil || !now.Zoned(ns) {
-			continue
-		}
-		z.reportOf(incarnationRule, verdict.Violation{
-			Signature: zonesLeft,
-			NS:        ns,
-			Broke:     fmt.Sprintf("ranges of %s are still of zones", ns),
-			Because:   []string{"its collection was dropped, or has another name now"},
-		}, z.step)
-	}
-	z.gone = nil
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -149,9 +150,9 @@ type Oracle struct {
 	// past is what the catalog has said, by which refusals are judged.
 	past grounds.Past
 	// doubtful are the documents that a command without an acknowledgement may still change.
-	doubtful     map[string]bool
-	zoneCommands zoneCommands
-	cutOff       func(node string) map[string]uint64
+	doubtful map[string]bool
+	zones    *zoning.Zones
+	cutOff   func(node string) map[string]uint64
 	// questions and statuses are what operators have asked and not been told yet.
 	questions []*openQuestion
 	statuses  []*openStatus
@@ -191,27 +192,26 @@ type Oracle struct {
 // people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
-		returned:     returned{open: map[string]int{}},
-		world:        model.New(),
-		moves:        map[string]*move{},
-		primaries:    map[string]*primaryMove{},
-		copying:      map[string]*primaryMove{},
-		homes:        map[string]home{},
-		lookedUp:     map[string]lookedUp{},
-		nodes:        map[string]*node{},
-		processes:    map[string]*process{},
-		down:         map[string]bool{},
-		drops:        map[string]uint64{},
-		dropped:      map[string]uint64{},
-		strays:       map[string]stray{},
-		assured:      map[string]uint64{},
-		elected:      map[string]uint64{},
-		unsureOf:     map[string]tookOver{},
-		doubtful:     map[string]bool{},
-		zoneCommands: zoneCommands{},
-		elections:    map[string]uint64{},
-		executions:   map[string]*execution{},
-		left:         map[string]uint64{},
+		returned:   returned{open: map[string]int{}},
+		world:      model.New(),
+		moves:      map[string]*move{},
+		primaries:  map[string]*primaryMove{},
+		copying:    map[string]*primaryMove{},
+		homes:      map[string]home{},
+		lookedUp:   map[string]lookedUp{},
+		nodes:      map[string]*node{},
+		processes:  map[string]*process{},
+		down:       map[string]bool{},
+		drops:      map[string]uint64{},
+		dropped:    map[string]uint64{},
+		strays:     map[string]stray{},
+		assured:    map[string]uint64{},
+		elected:    map[string]uint64{},
+		unsureOf:   map[string]tookOver{},
+		doubtful:   map[string]bool{},
+		elections:  map[string]uint64{},
+		executions: map[string]*execution{},
+		left:       map[string]uint64{},
 
 		lastExecuted: map[string][]*execution{},
 		lives:        map[string]uint64{},
@@ -234,6 +234,7 @@ func New(key func(string) string) *Oracle {
 	if key == nil {
 		o.show = model.ShowKey
 	}
+	o.zones = o.followZones()
 	for _, r := range o.listed {
 		v := r.checker.Begin()
 		o.verdicts[r.checker.Name] = &v
