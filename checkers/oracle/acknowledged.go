@@ -3,13 +3,12 @@ package oracle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
-	"github.com/shardproof/shardproof/checkers/zoning"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -46,25 +45,9 @@ const (
 	granted verdict.Signature = "granted-against-the-catalog"
 )
 
-// Fact is what a command is to bring about.
-type Fact struct {
-	// What is a clause for people, NS the collection that it is about, if any.
-	What, NS string
-	holds    func(*Oracle) bool
-	// about are the encoded shard keys that it concerns, if it is about any.
-	about []verdict.KeyRange
-	// record names the document that the command writes, if it is one that several commands write.
-	record string
-	// service is what is switched on or off, if anything.
-	service string
-	on      bool
-	// zone is set for a command about the range of a zone.
-	zone *zoning.Command
-}
-
 // pendingCommand is a command that has no answer yet.
 type pendingCommand struct {
-	fact Fact
+	fact facts.Fact
 	step uint64
 	held bool
 	// shared: another command on the same document had no answer meanwhile, so that either may
@@ -74,13 +57,13 @@ type pendingCommand struct {
 
 // Asked is called when a command is given, with what it is to bring about, and what it returns when
 // the answer has come, with whether it was acknowledged. Of a fact that is nil nothing is judged.
-func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
+func (o *Oracle) Asked(all ...*facts.Fact) (answered func(acknowledged bool)) {
 	over := o.causes.command()
 	var pending []*pendingCommand
-	for _, f := range facts {
+	for _, f := range all {
 		if f != nil {
 			o.switches(f)
-			o.zones.Asked(f.zone)
+			o.zones.Asked(f.Zone)
 			pending = append(pending, o.pend(f))
 		}
 	}
@@ -98,10 +81,10 @@ func (o *Oracle) Asked(facts ...*Fact) (answered func(acknowledged bool)) {
 	}
 }
 
-func (o *Oracle) pend(f *Fact) *pendingCommand {
-	a := &pendingCommand{fact: *f, step: o.step, shared: o.doubtful[f.record]}
+func (o *Oracle) pend(f *facts.Fact) *pendingCommand {
+	a := &pendingCommand{fact: *f, step: o.step, shared: o.doubtful[f.Record]}
 	for _, other := range o.asked {
-		if f.record != "" && other.fact.record == f.record {
+		if f.Record != "" && other.fact.Record == f.Record {
 			a.shared, other.shared = true, true
 		}
 	}
@@ -116,14 +99,18 @@ func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
 	f := &a.fact
 	if acknowledged {
 		o.switched(f)
-	} else if f.record != "" {
-		o.doubtful[f.record] = true
+	} else if f.Record != "" {
+		o.doubtful[f.Record] = true
 	}
 	if !acknowledged || a.held || a.shared {
 		return
 	}
+	var about []verdict.KeyRange
+	if f.About != nil {
+		about = f.About()
+	}
 	o.report(acknowledgedRule, verdict.Violation{
-		Signature: neverSo, NS: f.NS, Ranges: f.about,
+		Signature: neverSo, NS: f.NS, Ranges: about,
 		Broke: "a command was acknowledged, and what it was to bring about never came: " + f.What,
 		Because: []string{
 			"no majority of the config server had that since the command was given",
@@ -136,7 +123,7 @@ func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
 // lookAtAsked looks at the state as it is before the next change of it.
 func (o *Oracle) lookAtAsked() {
 	for _, a := range o.asked {
-		a.held = a.held || a.fact.holds(o)
+		a.held = a.held || a.fact.Holds(acknowledgedWorld{o.world, o})
 	}
 }
 
@@ -240,129 +227,19 @@ func (o *Oracle) judgeOwners(r Refusal, at uint64, known func(*placement) bool) 
 	}
 }
 
-// Recorded is that a document, which record names, is as a command leaves it; holds looks. It is
-// not judged while another command on the document has no answer.
-func Recorded(what, record string, holds func() bool) *Fact {
-	return &Fact{What: what, record: record, holds: func(*Oracle) bool { return holds() }}
-}
-
-// ShardOfZone is that a shard is of a zone, or is not.
-func ShardOfZone(shard, zone string, is bool) *Fact {
-	what := shard + " is of zone " + zone
-	if !is {
-		what = shard + " is not of zone " + zone
-	}
-	return &Fact{What: what, holds: func(o *Oracle) bool {
-		c := o.world.Cluster()
-		return c != nil && c.Has(shard) && c.InZone(shard, zone) == is
-	}}
-}
-
-// RangeOfZone is that all of a range is of a zone; without one, that exactly this range is of none.
-func RangeOfZone(ns, lo, hi, zone string) *Fact {
-	return &Fact{What: "a range of " + ns + " is of zone " + zone, NS: ns,
-		zone: &zoning.Command{NS: ns, ZoneRange: model.ZoneRange{Min: lo, Max: hi, Name: zone}},
-		holds: func(o *Oracle) bool {
-			c := o.world.Cluster()
-			if zone == "" {
-				return !c.Assigned(ns, lo, hi)
-			}
-			return c.Zone(ns, lo, hi) == zone
-		}}
-}
-
-// BalancerIs is that the balancer is in a mode.
-func BalancerIs(mode trace.BalancerMode) *Fact {
-	return &Fact{What: "the balancer's mode is " + mode.String(), holds: func(o *Oracle) bool {
-		c := o.world.Cluster()
-		return c != nil && c.Mode == mode
-	}}
-}
-
-// BalancedIs is whether the balancer may move chunks of a collection, which it may of a new one.
-func BalancedIs(ns string, on bool) *Fact {
-	what := ns + " is balanced"
-	if !on {
-		what = ns + " is not balanced"
-	}
-	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool {
-		return on != o.unbalancedIn(o.world.Cluster(), ns)
-	}}
-}
-
 // unbalancedIn reports whether balancing of the collection is switched off: since the collection is
 // what the name stands for.
 func (o *Oracle) unbalancedIn(c *model.Cluster, ns string) bool {
 	return c.Off(ns) > max(o.dropped[ns], o.lives[ns])
 }
 
-// ShardExists is that a shard is one of the cluster, or is not.
-func ShardExists(shard string, is bool) *Fact {
-	what := shard + " is a shard"
-	if !is {
-		what = shard + " is no shard"
-	}
-	return &Fact{What: what, holds: func(o *Oracle) bool {
-		c := o.world.Cluster()
-		return c != nil && c.Has(shard) == is
-	}}
+// acknowledgedWorld is the state in which facts are looked up.
+type acknowledgedWorld struct {
+	*model.World
+	oracle *Oracle
 }
 
-// BoundAt is that a chunk begins at a key.
-func BoundAt(ns, at string) *Fact {
-	return inTable("a chunk of "+ns+" begins at the key", ns, func(t model.Table) bool {
-		return slices.ContainsFunc(t, func(c trace.Chunk) bool { return c.Min == at })
-	})
-}
-
-// OneChunk is that one chunk has all of a range.
-func OneChunk(ns, lo, hi string) *Fact {
-	return inTable("one chunk of "+ns+" has the range", ns, func(t model.Table) bool {
-		return chunkAt(t, &trace.Chunk{Min: lo, Max: hi}) != nil
-	})
-}
-
-// NotJumbo is that the chunk with a key is not jumbo.
-func NotJumbo(ns, at string) *Fact {
-	return inTable("the chunk of "+ns+" is not jumbo", ns, func(t model.Table) bool {
-		return slices.ContainsFunc(t, func(c trace.Chunk) bool {
-			return c.Min <= at && at < c.Max && !c.Jumbo
-		})
-	})
-}
-
-// OwnedBy is that a shard owns a key of a collection, or has a database. A collection that is gone
-// is where its database is: there is nothing to move.
-func OwnedBy(ns, at, shard string) *Fact {
-	holds := func(o *Oracle) bool {
-		database, _, _ := strings.Cut(ns, ".")
-		return o.world.Table(ns).Owner(at) == shard ||
-			!o.world.Sharded(ns) && o.world.Table(database).Owner(at) == shard
-	}
-	return &Fact{
-		What: ns + " is on " + shard, NS: ns, holds: holds,
-		about: []verdict.KeyRange{{Min: at, Max: at + "\x00"}},
-	}
-}
-
-func inTable(what, ns string, holds func(model.Table) bool) *Fact {
-	return &Fact{What: what, NS: ns,
-		holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
-}
-
-// Sharded is that a collection is in the catalog, or is not.
-func Sharded(ns string, is bool) *Fact {
-	what := ns + " is sharded"
-	if !is {
-		what = ns + " is not sharded"
-	}
-	return &Fact{What: what, NS: ns,
-		holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
-}
-
-// Renamed is that a collection has another name.
-func Renamed(from, to string) *Fact {
-	return &Fact{What: from + " is called " + to, NS: to, holds: func(o *Oracle) bool {
-		return o.world.Sharded(to) && !o.world.Sharded(from)
-	}}
+// Unbalanced says whether the balancer may not move chunks of a collection.
+func (w acknowledgedWorld) Unbalanced(ns string) bool {
+	return w.oracle.unbalancedIn(w.Cluster(), ns)
 }

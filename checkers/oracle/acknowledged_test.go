@@ -3,6 +3,7 @@ package oracle
 import (
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/checkers/grounds"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -14,59 +15,59 @@ import (
 func TestAcknowledged(t *testing.T) {
 	const ns = "test.docs"
 	for name, c := range map[string]struct {
-		fact      *Fact
+		fact      *facts.Fact
 		script    string
 		signature verdict.Signature
 	}{
 		"a split": {
-			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2", "",
+			facts.BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2", "",
 		},
 		"a split that is not with a majority": {
-			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4", neverSo,
+			facts.BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4", neverSo,
 		},
 		"a split that is undone": {
-			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2\n" +
+			facts.BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2\n" +
 				"table 1 3 merge -..g=a@1|5\nmajority config.0 1 3", "",
 		},
 		"a merge": {
-			OneChunk(ns, "\x00", "m"), "table 1 2 merge -..m=a@1|3\nmajority config.0 1 2", "",
+			facts.OneChunk(ns, "\x00", "m"), "table 1 2 merge -..m=a@1|3\nmajority config.0 1 2", "",
 		},
-		"no merge": {OneChunk(ns, "\x00", "m"), "", neverSo},
-		"a move":   {OwnedBy(ns, "a", "a"), "", ""},
-		"no move":  {OwnedBy(ns, "a", "b"), "", neverSo},
-		"no mark":  {NotJumbo(ns, "a"), "", ""},
-		"a mark": {NotJumbo(ns, "a"),
+		"no merge": {facts.OneChunk(ns, "\x00", "m"), "", neverSo},
+		"a move":   {facts.OwnedBy(ns, "a", "a"), "", ""},
+		"no move":  {facts.OwnedBy(ns, "a", "b"), "", neverSo},
+		"no mark":  {facts.NotJumbo(ns, "a"), "", ""},
+		"a mark": {facts.NotJumbo(ns, "a"),
 			"table 1 2 jumbo -..g=a@1|0*\nmajority config.0 1 2", ""},
-		"a sharded one": {Sharded(ns, true), "", ""},
-		"not dropped":   {Sharded(ns, false), "", neverSo},
-		"not renamed":   {Renamed(ns, "test.more"), "", neverSo},
-		"on":            {BalancerIs(trace.BalancerFull), "", ""},
-		"not off":       {BalancerIs(trace.BalancerOff), "", neverSo},
-		"off": {BalancerIs(trace.BalancerOff),
+		"a sharded one": {facts.Sharded(ns, true), "", ""},
+		"not dropped":   {facts.Sharded(ns, false), "", neverSo},
+		"not renamed":   {facts.Renamed(ns, "test.more"), "", neverSo},
+		"on":            {facts.BalancerIs(trace.BalancerFull), "", ""},
+		"not off":       {facts.BalancerIs(trace.BalancerOff), "", neverSo},
+		"off": {facts.BalancerIs(trace.BalancerOff),
 			"mode config.0 1 2 off\nmajority config.0 1 2", ""},
-		"a shard":     {ShardExists("c", true), "", ""},
-		"not removed": {ShardExists("c", false), "", neverSo},
+		"a shard":     {facts.ShardExists("c", true), "", ""},
+		"not removed": {facts.ShardExists("c", false), "", neverSo},
 		"a zone": {
-			ShardOfZone("a", "hot", true),
+			facts.ShardOfZone("a", "hot", true),
 			"shard config.0 1 2 a zones hot\nmajority config.0 1 2", "",
 		},
-		"no zone": {ShardOfZone("a", "hot", true), "", neverSo},
+		"no zone": {facts.ShardOfZone("a", "hot", true), "", neverSo},
 		"a zone's range": {
-			RangeOfZone(ns, "m", "t", "hot"),
+			facts.RangeOfZone(ns, "m", "t", "hot"),
 			"shard config.0 1 2 b zones hot\nzone config.0 1 3 m t hot\nmajority config.0 1 3", "",
 		},
-		"a range of none": {RangeOfZone(ns, "m", "t", ""), "", ""},
+		"a range of none": {facts.RangeOfZone(ns, "m", "t", ""), "", ""},
 		"still of a zone": {
-			RangeOfZone(ns, "m", "t", "cold"), "shard config.0 1 2 b zones hot\nzone config.0 1 3 m t hot\nmajority config.0 1 3",
+			facts.RangeOfZone(ns, "m", "t", "cold"), "shard config.0 1 2 b zones hot\nzone config.0 1 3 m t hot\nmajority config.0 1 3",
 			neverSo,
 		},
-		"balanced":     {BalancedIs(ns, true), "", ""},
-		"not switched": {BalancedIs(ns, false), "", neverSo},
+		"balanced":     {facts.BalancedIs(ns, true), "", ""},
+		"not switched": {facts.BalancedIs(ns, false), "", neverSo},
 		"switched": {
-			BalancedIs(ns, false), "balancing config.0 1 2 off\nmajority config.0 1 2", "",
+			facts.BalancedIs(ns, false), "balancing config.0 1 2 off\nmajority config.0 1 2", "",
 		},
 		"switched before a majority has the last drop": {
-			BalancedIs(ns, false), "table 1 2 drop\ntable 1 2 shardCollection -..+=a@1|0\n" +
+			facts.BalancedIs(ns, false), "table 1 2 drop\ntable 1 2 shardCollection -..+=a@1|0\n" +
 				"balancing config.0 1 3 off\nmajority config.0 1 3", "",
 		},
 	} {
@@ -84,7 +85,7 @@ func TestAcknowledged(t *testing.T) {
 // Nothing is promised of a command that was refused, or whose answer got lost.
 func TestNotAcknowledged(t *testing.T) {
 	o := observe(t, three)
-	o.Asked(BalancerIs(trace.BalancerOff))(false)
+	o.Asked(facts.BalancerIs(trace.BalancerOff))(false)
 	expectSignature(t, o, "")
 }
 
@@ -92,7 +93,7 @@ func TestNotAcknowledged(t *testing.T) {
 // the same moment.
 func TestRecordedBeforeRemoval(t *testing.T) {
 	o, is := observe(t, three), false
-	answered := o.Asked(Recorded("the document is so", "a", func() bool { return is }))
+	answered := o.Asked(facts.Recorded("the document is so", "a", func() bool { return is }))
 	written := trace.EntryChangedEvent{
 		Shard: "config", Term: 1, Index: 9, NS: "test.docs", Why: "configureCollectionBalancing",
 	}.Event()
@@ -105,8 +106,8 @@ func TestRecordedBeforeRemoval(t *testing.T) {
 
 // What a document says after a command is judged if no other command may have written it since.
 func TestRecorded(t *testing.T) {
-	so := func(is bool) *Fact {
-		return Recorded("the document is so", "config.settings a", func() bool { return is })
+	so := func(is bool) *facts.Fact {
+		return facts.Recorded("the document is so", "config.settings a", func() bool { return is })
 	}
 	for name, c := range map[string]struct {
 		play      func(o *Oracle)
@@ -129,7 +130,7 @@ func TestRecorded(t *testing.T) {
 			o.Asked(so(false))(true)
 		}, ""},
 		"a command on something else": {func(o *Oracle) {
-			other := o.Asked(Recorded("", "config.settings b", func() bool { return true }))
+			other := o.Asked(facts.Recorded("", "config.settings b", func() bool { return true }))
 			o.Asked(so(false))(true)
 			other(true)
 		}, neverSo},

@@ -3,6 +3,7 @@ package oracle
 import (
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -168,6 +169,6 @@ func TestGivenToClosed(t *testing.T) {
 // requested has a command ask for a change of zones before it happens, as it always should be.
 func requested(o *Oracle, e *trace.Event) {
 	if e.Kind == trace.ClusterChanged && e.ClusterChange() == trace.ZoneRange {
-		o.Asked(RangeOfZone(e.NS, e.Min, e.Max, e.Zones()))
+		o.Asked(facts.RangeOfZone(e.NS, e.Min, e.Max, e.Zones()))
 	}
 }

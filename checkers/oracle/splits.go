@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -315,10 +316,6 @@ func (s *splits) judgeCuts(now *openRound, state *balance.Round) {
 	}
 }
 
-// AutoSplit is a service that operators may switch off, as config.settings names it: that shards of
-// 4.2 cut chunks that clients write to.
-const AutoSplit = "autosplit"
-
 // unwanted is the signature of what a service does that is switched off.
 const unwanted verdict.Signature = "service-not-off"
 
@@ -333,24 +330,16 @@ type service struct {
 	on bool
 }
 
-// ServiceIs is that a service runs, or does not; what is judged is what it does afterwards.
-func ServiceIs(name string, on bool) *Fact {
-	return &Fact{
-		What: name + " is switched", holds: func(*Oracle) bool { return true },
-		service: name, on: on,
-	}
-}
-
 // switches notes that a command about a service was given.
-func (o *Oracle) switches(f *Fact) {
-	if s := o.service(f.service); f.on {
+func (o *Oracle) switches(f *facts.Fact) {
+	if s := o.service(f.Service); f.On {
 		s.on, s.step = true, 0
 	}
 }
 
 // switched notes that it was acknowledged.
-func (o *Oracle) switched(f *Fact) {
-	if s := o.service(f.service); !f.on && !s.on && s.step == 0 {
+func (o *Oracle) switched(f *facts.Fact) {
+	if s := o.service(f.Service); !f.On && !s.on && s.step == 0 {
 		s.off, s.step = o.causes.now, o.step
 	}
 }
@@ -368,10 +357,10 @@ func (o *Oracle) service(name string) *service {
 // some time, and counts it.
 func (s *splits) permit(e *trace.Event) {
 	s.permits[e.Node+" "+e.NS]++
-	if off := s.service(AutoSplit); off.step != 0 && e.Sent() > off.off {
+	if off := s.service(facts.AutoSplit); off.step != 0 && e.Sent() > off.off {
 		s.unwanted(e, fmt.Sprintf("%s has learned that it may cut chunks of %s", e.Node, e.NS),
 			fmt.Sprintf("it asked after step %d, when an operator was told that %s is off",
-				off.step, AutoSplit))
+				off.step, facts.AutoSplit))
 	}
 }
 
@@ -393,5 +382,5 @@ func (s *splits) judgePermitted(e *trace.Event) {
 
 func (s *splits) unwanted(e *trace.Event, broke, because string) {
 	v := verdict.Violation{Signature: unwanted, NS: e.NS, Broke: broke, Because: []string{because}}
-	s.report(splitRule, v, s.service(AutoSplit).step)
+	s.report(splitRule, v, s.service(facts.AutoSplit).step)
 }

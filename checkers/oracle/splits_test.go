@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -65,7 +66,7 @@ func TestServices(t *testing.T) {
 				"elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
 			s.lines(t, "round config.0 1 1 begun")
 			for _, w := range c.said {
-				s.o.Asked(ServiceIs(AutoSplit, w.on))(w.acknowledged)
+				s.o.Asked(facts.ServiceIs(facts.AutoSplit, w.on))(w.acknowledged)
 			}
 			for _, e := range c.events {
 				s.step++

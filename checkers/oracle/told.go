@@ -142,17 +142,6 @@ func (o *Oracle) ChunkLine(lo, hi, shard string, jumbo bool) string {
 	return line
 }
 
-// LimitedShard is that a shard is one of the cluster and has a limit; 0 is none.
-func LimitedShard(shard string, maxBytes int64) *Fact {
-	return &Fact{
-		What: fmt.Sprintf("%s is a shard of at most %d bytes", shard, maxBytes),
-		holds: func(o *Oracle) bool {
-			c := o.world.Cluster()
-			return c != nil && c.Has(shard) && c.MaxBytes(shard) == maxBytes
-		},
-	}
-}
-
 // openExtents is a question how a collection lies on the shards.
 type openExtents struct {
 	ns        string

@@ -13,10 +13,16 @@ import (
 // not retryable.
 const onceShare = 6
 
+// wholeOnceShare is that share of the seeds with operations on whole collections. These are sent
+// without a session as well, and their routers number and repeat them.
+const wholeOnceShare = 25
+
 // sendOnce has clients send every write once and without a session, as drivers do that were told
 // so.
 func sendOnce(s *scenario.Scenario, d keyed.Source, z size) {
-	if z.moves > 1 && d.Fork(0x7f).Chance("writes are sent once", onceShare) {
+	own := d.Fork(0x7f)
+	if z.moves > 1 && own.Chance("writes are sent once", onceShare) ||
+		len(s.WholeTimes()) > 0 && own.Chance("operations are sent once", wholeOnceShare) {
 		s.Set(scenario.Setting{Name: "retryWrites", Value: "0"})
 	}
 }

@@ -18,9 +18,12 @@ const (
 	twiceWithin = 60 * time.Millisecond
 )
 
+// otherShare is how many percent of the second requests are for another range than the first.
+const otherShare = 35
+
 // askTwice has another client ask for a migration that may be running. The second request is either
 // the same, and then joins the migration, or wants to wait for the deletion where the first did
-// not, or the reverse.
+// not, or the reverse, or it shares only one end of the range, or part of it, with the first.
 func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
 	own := d.Fork(0x7d)
 	if z.moves <= 1 || !own.Chance("asked twice", twiceShare) {
@@ -35,6 +38,28 @@ func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
 		m.ID, next = next, next+1
 		m.At += time.Duration(own.IntN(who+"/behind", int(twiceWithin)))
 		m.WaitDelete = own.Chance(who+"/waits", 60)
+		if m.Open == "" && own.Chance(who+"/another range", otherShare) {
+			otherRange(own, who, s, &m)
+		}
 		s.Migrations = append(s.Migrations, m)
+	}
+}
+
+// otherRange gives a migration another end, or two, out of those that others of its collection have.
+func otherRange(own keyed.Source, who string, s *scenario.Scenario, m *scenario.Migration) {
+	var ends []int64
+	for _, other := range s.Migrations {
+		if other.NS == m.NS && other.Open == "" {
+			ends = append(ends, other.Min, other.Max)
+		}
+	}
+	lo, hi := m.Min, m.Max
+	if own.IntN(who+"/which end", 3) > 0 {
+		hi = ends[own.IntN(who+"/upper", len(ends))]
+	} else {
+		lo = ends[own.IntN(who+"/lower", len(ends))]
+	}
+	if lo < hi {
+		m.Min, m.Max = lo, hi
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
@@ -74,7 +74,7 @@ func (o operatorConnection) awaitTurn(t env.Task, number int) {
 // has ranges, have to stay.
 func (o operatorConnection) removeShard(t env.Task, name string) {
 	for {
-		answered := o.oracle.Asked(oracle.ShardExists(name, false))
+		answered := o.oracle.Asked(facts.ShardExists(name, false))
 		reply, err := rpc.CallPrimary[command.RemoveShardReply](t, o.sets[configsvr.Name],
 			&command.RemoveShard{Name: name}, o.settings.CommandTimeout)
 		answered(err == nil && reply.State == command.RemovalCompleted)

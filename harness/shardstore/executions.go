@@ -1,7 +1,7 @@
 package shardstore
 
 import (
-	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -159,7 +159,7 @@ var (
 			return s.client.DropUnsharded(t, op.NS)
 		},
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.whole(oracle.Sharded(op.NS, false), func() client.Answer {
+			return s.whole(facts.Sharded(op.NS, false), func() client.Answer {
 				return s.client.DropCollection(t, op.NS, s.collections[op.NS].Unsharded)
 			})
 		}))
@@ -168,7 +168,7 @@ var (
 			return s.client.RenameUnsharded(t, op.NS, op.Into, op.DropTarget)
 		},
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.whole(oracle.Renamed(op.NS, op.Into), func() client.Answer {
+			return s.whole(facts.Renamed(op.NS, op.Into), func() client.Answer {
 				return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
 			})
 		}))
@@ -191,7 +191,7 @@ var (
 			return s.client.CreateUnsharded(t, op.NS, chosenFor(op.NS))
 		},
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
+			return s.whole(facts.Sharded(op.NS, true), func() client.Answer {
 				return s.client.ShardCollection(t, s.creations[op.NS])
 			})
 		}))
@@ -209,7 +209,7 @@ func (s *session) shard(t env.Task, op *scenario.Op) client.Answer {
 			return a
 		}
 	}
-	return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
+	return s.whole(facts.Sharded(op.NS, true), func() client.Answer {
 		return s.client.ShardCollection(t, command.ShardCollection{NS: op.NS, Key: by})
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/facts"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
@@ -30,7 +30,7 @@ type setFields map[string]string
 // recorded is that a document of the config server has what a command sets, and all else as before
 // (protocol 2.1, 14.3). There is a fact for each field and one for the whole document: of commands
 // at the same time that set different fields, nobody knows the whole.
-func (c *cluster) recorded(req env.Message) []*oracle.Fact {
+func (c *cluster) recorded(req env.Message) []*facts.Fact {
 	switch r := req.(type) {
 	case *command.PutSetting:
 		return expectDocument(configsvr.Settings, r.ID, r.Doc, c.settingOf)
@@ -45,13 +45,13 @@ func (c *cluster) recorded(req env.Message) []*oracle.Fact {
 // it may be on one that does not.
 func expectDocument(
 	ns, id string, set bson.Raw, read func(id string) []setFields,
-) (all []*oracle.Fact) {
+) (all []*facts.Fact) {
 	var wanted []setFields
 	for _, before := range read(id) {
 		wanted = append(wanted, before.with(set))
 	}
 	expect := func(what, record string, same func(got, want setFields) bool) {
-		all = append(all, oracle.Recorded(what, record, func() bool {
+		all = append(all, facts.Recorded(what, record, func() bool {
 			now := read(id)
 			return len(wanted) == 0 || len(now) == 0 || slices.ContainsFunc(now,
 				func(got setFields) bool {

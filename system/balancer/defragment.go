@@ -42,7 +42,8 @@ func (r *round) join(t env.Task, c *policy.Collection) {
 	if len(merges) > 0 {
 		return
 	}
-	if r.measure(t, c); policy.Defragmented(c, r.shards()) {
+	if r.measure(t, c); policy.Defragmented(c, r.shards()) &&
+		t.Point(failpoint.BalancerDefragmented, env.Note{ID: c.Table.Collection().NS}) == nil {
 		_ = r.server.Locked(t, func() error {
 			return r.endDefragmentation(t, c.Table.Collection())
 		})

@@ -11,13 +11,13 @@ import (
 
 // ShardCollection makes a sharded collection.
 func (c *Client) ShardCollection(t env.Task, op command.ShardCollection) Answer {
-	op.Session = c.statement()
+	op.Session = c.operation()
 	return c.change(t, &op)
 }
 
 // DropCollection removes a sharded collection, if it exists; with must it has to.
 func (c *Client) DropCollection(t env.Task, ns string, must bool) Answer {
-	return c.change(t, &command.DropCollection{NS: ns, Sharded: must, Session: c.statement()})
+	return c.change(t, &command.DropCollection{NS: ns, Sharded: must, Session: c.operation()})
 }
 
 // RenameCollection gives a sharded collection another name, which with dropTarget another one may
@@ -27,23 +27,32 @@ func (c *Client) RenameCollection(t env.Task, ns, to string, dropTarget bool) An
 		NS:         ns,
 		To:         to,
 		DropTarget: dropTarget,
-		Session:    c.statement(),
+		Session:    c.operation(),
 	})
 }
 
 // CreateIndex makes an index on a field of a sharded collection.
 func (c *Client) CreateIndex(t env.Task, ns, field string) Answer {
-	return c.change(t, &command.CreateIndex{NS: ns, Field: field, Session: c.statement()})
+	return c.change(t, &command.CreateIndex{NS: ns, Field: field, Session: c.operation()})
 }
 
 // DropIndex removes the index on a field.
 func (c *Client) DropIndex(t env.Task, ns, field string) Answer {
-	return c.change(t, &command.DropIndex{NS: ns, Field: field, Session: c.statement()})
+	return c.change(t, &command.DropIndex{NS: ns, Field: field, Session: c.operation()})
 }
 
-// change sends an operation on a whole collection until it is known to be over. The request is
-// executed at most once, so a success is that of this request; everything else than a refusal of
-// the first attempt leaves the outcome open.
+// operation is the statement of an operation on a whole collection; none when writes are sent once:
+// then its router gives it a number of its own, and repeats it until it is over.
+func (c *Client) operation() command.Session {
+	if c.settings.RetryWrites == 0 {
+		return command.Session{}
+	}
+	return c.statement()
+}
+
+// change sends an operation on a whole collection until it is known to be over, or once if it is no
+// statement. The request is executed at most once, so a success is that of this request; everything
+// else than a refusal of the first attempt leaves the outcome open.
 func (c *Client) change(t env.Task, op env.Message) Answer {
 	retries := c.newRetries()
 	var doubt uncertainty
@@ -54,7 +63,8 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 		}
 		doubt.executed = doubt.executed ||
 			!errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
-		if !isRetryableWrite(err) || !retries.again(t, err) {
+		once := c.settings.RetryWrites == 0
+		if once || !isRetryableWrite(err) || !retries.again(t, err) {
 			return doubt.failure(err, retries.done)
 		}
 	}

@@ -22,6 +22,9 @@ var (
 		"the outcome of a migration is lost, and a committed migration is counted as failed")
 	BalancerSplitOrJumbo = declare(Balancer, "balancer.splitOrJumbo",
 		"the wrong chunk is marked jumbo, or none is and the migration is retried forever")
+	BalancerDefragmented = declare(Balancer, "balancer.defragmented",
+		"an operator changes a collection after the balancer has read it and before it ends the "+
+			"defragmentation")
 	BalancerRoundEnd = declare(Balancer, "balancer.roundEnd",
 		"a round never ends, and a stop waits for it forever")
 	BalancerSleep = declare(Balancer, "balancer.sleep",

@@ -46,4 +46,6 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	returnWider(d.Fork(0xf6), s, span)
 	stallCursors(d.Fork(0xf7), s, span)
 	recur(d.Fork(0xf8), s)
+	commandBetween(d.Fork(0xf9), s)
+	slowMajorities(d.Fork(0xfa), s, span)
 }
