@@ -69,8 +69,10 @@ type balancer struct {
 	underWay []request
 	// moves counts what became of chunks since anybody but the balancer has changed anything.
 	moves map[visit]int
-	// atRandom are requests that follow no policy.
-	atRandom map[string]bool
+	// atRandom are requests that follow no policy; carriedOut is by which migration each was
+	// committed first.
+	atRandom   map[string]bool
+	carriedOut map[string]string
 	// stopped is the step at which a stop was answered that still holds, 0 while the balancer may
 	// commit.
 	stopped uint64
@@ -302,9 +304,24 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 			},
 		}, since, w.Step)
 	}
-	if !o.balancer.atRandom[m.request] {
+	switch {
+	case o.balancer.carriesOutAgain(m):
+		o.balancer.moves = nil
+	case !o.balancer.atRandom[m.request]:
 		o.judgeReturn(w, m)
 	}
+}
+
+// carriesOutAgain says whether a migration carries out a request that was carried out before: a copy
+// of it came late. The balancer has not decided that, and what it has decided before counts no more.
+func (b *balancer) carriesOutAgain(m *move) bool {
+	if b.carriedOut == nil {
+		b.carriedOut = map[string]string{}
+	}
+	if b.carriedOut[m.request] == "" {
+		b.carriedOut[m.request] = m.id
+	}
+	return b.carriedOut[m.request] != m.id
 }
 
 func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {

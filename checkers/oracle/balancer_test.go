@@ -298,6 +298,9 @@ func TestBalancing(t *testing.T) {
 		},
 		"there and back":                 {three + turn(1) + turn(2), ""},
 		"there and back and there again": {three + turn(1) + turn(2) + turn(3), pingPong},
+		"there again for a copy that came late": {
+			three + turn(1) + turn(2) + strings.Replace(turn(3), "/3/1", "/1/1", 1), "",
+		},
 		"back and forth as clients write": {
 			three + turn(1) + turn(2) + "user b.0 1 1 z 12\n" + turn(3), "",
 		},
