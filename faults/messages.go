@@ -56,7 +56,12 @@ var client = map[string]bool{
 	"DropUnsharded":   true,
 	"RenameUnsharded": true,
 	"IndexUnsharded":  true,
+	Unnumbered:        true,
 }
+
+// Unnumbered are the requests for operations on whole sharded collections that are no statements of
+// a session: the router that gets one gives it a number, and repeats that until it is over.
+const Unnumbered = "UnnumberedOperation"
 
 // administration are the messages that change whole collections, databases, chunks without their
 // documents, or the list of shards, and that are safe to come late or twice: they carry the number

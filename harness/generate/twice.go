@@ -12,7 +12,7 @@ import (
 const (
 	// twiceShare is how many percent of the seeds with several migrations have some that are asked
 	// for twice, againShare how many percent of the migrations of these.
-	twiceShare, againShare = 10, 40
+	twiceShare, againShare = 14, 40
 	// twiceWithin is how much later the second request comes at most: mostly while the migration
 	// runs.
 	twiceWithin = 60 * time.Millisecond
@@ -37,29 +37,46 @@ func askTwice(s *scenario.Scenario, d keyed.Source, z size) {
 		}
 		m.ID, next = next, next+1
 		m.At += time.Duration(own.IntN(who+"/behind", int(twiceWithin)))
-		m.WaitDelete = own.Chance(who+"/waits", 60)
 		if m.Open == "" && own.Chance(who+"/another range", otherShare) {
 			otherRange(own, who, s, &m)
+		} else {
+			m.WaitDelete = own.Chance(who+"/waits", 60)
 		}
 		s.Migrations = append(s.Migrations, m)
 	}
 }
 
-// otherRange gives a migration another end, or two, out of those that others of its collection have.
+// otherRange gives a migration another end: mostly a key within its collection, so that the two
+// requests begin, or end, in one chunk; of a hashed one, an end that another migration has.
 func otherRange(own keyed.Source, who string, s *scenario.Scenario, m *scenario.Migration) {
+	at, known := otherEnd(own, who, s, m)
+	if !known {
+		return
+	}
+	if own.IntN(who+"/which end", 3) > 0 {
+		if at > m.Min {
+			m.Max = at
+		}
+	} else if at < m.Max {
+		m.Min = at
+	}
+}
+
+func otherEnd(
+	own keyed.Source, who string, s *scenario.Scenario, m *scenario.Migration,
+) (at int64, known bool) {
+	i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool { return c.NS == m.NS })
+	if i >= 0 && !s.Collections[i].Hashed {
+		return int64(1 + own.IntN(who+"/key", s.Collections[i].Keys)), true
+	}
 	var ends []int64
 	for _, other := range s.Migrations {
-		if other.NS == m.NS && other.Open == "" {
-			ends = append(ends, other.Min, other.Max)
+		if other.NS == m.NS && other.Open == "" && other.Max != m.Max {
+			ends = append(ends, other.Max)
 		}
 	}
-	lo, hi := m.Min, m.Max
-	if own.IntN(who+"/which end", 3) > 0 {
-		hi = ends[own.IntN(who+"/upper", len(ends))]
-	} else {
-		lo = ends[own.IntN(who+"/lower", len(ends))]
+	if len(ends) == 0 {
+		return 0, false
 	}
-	if lo < hi {
-		m.Min, m.Max = lo, hi
-	}
+	return ends[own.IntN(who+"/end", len(ends))], true
 }

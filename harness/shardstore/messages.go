@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/codec"
@@ -19,26 +20,44 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// classifier names messages: a command by its type, whatever is no command by its own.
+// classifier names messages: a command by its type, whatever is no command by its own. An operation
+// on a whole collection that is no statement of a session may not be delivered twice, as others may.
 func classifier() func(env.Message) string {
-	names := make(map[reflect.Type]string)
+	type class struct {
+		name  string
+		whole bool
+	}
+	known := make(map[reflect.Type]class)
 	return func(m env.Message) string {
 		if e, ok := m.(*rpc.Envelope); ok && e.Body != nil {
 			m = e.Body
 		}
 		t := reflect.TypeOf(m)
-		name, ok := names[t]
+		c, ok := known[t]
 		if !ok {
-			name = t.Elem().Name()
-			names[t] = name
+			c = class{t.Elem().Name(), isWhole(m)}
+			known[t] = c
 		}
-		return name
+		if c.whole && statementOf(m).ID == "" {
+			return faults.Unnumbered
+		}
+		return c.name
 	}
+}
+
+// isWhole says whether a message is a request for an operation on a whole sharded collection.
+func isWhole(m env.Message) bool {
+	switch m.(type) {
+	case *command.ShardCollection, *command.DropCollection, *command.RenameCollection,
+		*command.CreateIndex, *command.DropIndex:
+		return true
+	}
+	return false
 }
 
 // classes are the names of classifier.
 func classes() []string {
-	all := codec.Registered()
+	all := append(codec.Registered(), faults.Unnumbered)
 	for i, name := range all {
 		all[i] = name[strings.LastIndex(name, ".")+1:]
 	}

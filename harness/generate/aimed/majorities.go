@@ -20,7 +20,7 @@ func slowMajorities(own keyed.Source, s *scenario.Scenario, span time.Duration) 
 	}
 	s.Set(scenario.Setting{
 		Name: "writeConcernTimeoutMillis", Value: keyed.Pick(own, "wait", "150ms", "150ms", "300ms"),
-	})
+	}, scenario.Setting{Name: "sim.disk.syncLatency", Value: "1ms"})
 	for i := range 1 + own.IntN("how many", 3) {
 		each := own.Fork(uint64(i))
 		set := "config"
@@ -31,7 +31,7 @@ func slowMajorities(own keyed.Source, s *scenario.Scenario, span time.Duration) 
 			Kind: "slow-disk", Target: set + ".*",
 			When: scenario.Trigger{At: time.Duration(each.IntN("from", int(span)))},
 			Args: []scenario.Setting{
-				{Name: "factor", Value: fmt.Sprint(keyed.Pick(each, "factor", 400, 2000))},
+				{Name: "factor", Value: fmt.Sprint(keyed.Pick(each, "factor", 80, 200, 500))},
 			},
 			For: time.Duration(100+each.IntN("for", 600)) * time.Millisecond,
 		})
