@@ -22,9 +22,11 @@ var (
 		Promise: "If a shard answers a versioned query to the end, the answer contains every " +
 			"document that the query selects, that the shard has had since the query arrived, " +
 			"and that it owns at the version with which it accepted the query. A snapshot read " +
-			"returns every selected document that the shard had and owned at its time.",
+			"returns every selected document that the shard had and owned at its time. No other " +
+			"query goes on after its collection was dropped, renamed or sharded on that member.",
 		Signatures: verdict.Meanings{
-			leftOut: "the answer to a query lacks a selected document that the shard had and owned",
+			outlived: "a query went on although its collection had been dropped, renamed or sharded",
+			leftOut:  "the answer to a query lacks a selected document that the shard had and owned",
 		},
 	}
 	// copyRule is copy (protocol 2.2, 3.4 step 5).
@@ -43,6 +45,7 @@ var (
 // The signatures of what was left out.
 const (
 	leftOut  verdict.Signature = "owned-document-left-out"
+	outlived verdict.Signature = "query-outlived-collection"
 	unusable verdict.Signature = "copy-of-table-unusable"
 )
 
@@ -86,6 +89,16 @@ func (j *Judge) Answered(a *Answer) {
 			},
 		})
 	}
+}
+
+// Outlived reports a batch of a query that should have ended with an entry of the member's log.
+func (j *Judge) Outlived(node, ns string, entry uint64) {
+	j.queries.Add(verdict.Violation{
+		Signature: outlived, NS: ns,
+		Broke: fmt.Sprintf("%s went on with a query of %s", node, ns),
+		Because: []string{fmt.Sprintf("by entry %d of its log, which came after the query had begun, "+
+			"the collection was dropped or sharded, or the name was given away or taken", entry)},
+	})
 }
 
 // Flushed judges the answer of a primary that its copy of a routing table is up to date; lacking

@@ -33,3 +33,12 @@ func TestFlushed(t *testing.T) {
 		}
 	}
 }
+
+// TestOutlived: a query that goes on too long is a violation of its own.
+func TestOutlived(t *testing.T) {
+	j := New()
+	j.Outlived("a.0", "t.c", 7)
+	if v := j.Verdicts()[0]; len(v.Violations) != 1 || v.Violations[0].NS != "t.c" {
+		t.Errorf("%d violations, want one", len(v.Violations))
+	}
+}

@@ -95,7 +95,13 @@ func (c *cluster) Exchanged(x *env.Exchange) {
 func (c *cluster) wholeAnswer(
 	x *env.Exchange, asked env.Message, batch *command.Batch, q *oracle.Admitted,
 ) {
-	m, scan := c.Member(x.To), c.scans.Answered(x, asked, batch)
+	m := c.Member(x.To)
+	if m != nil {
+		if ns, entry := c.scans.Outlived(m, x, asked, batch); entry != 0 {
+			c.omissions.Outlived(string(x.To), ns, entry)
+		}
+	}
+	scan := c.scans.Answered(x, asked, batch)
 	if m == nil || scan == nil || !scan.Find.Place.Versioned ||
 		scan.Find.Concern == command.Available ||
 		scan.Find.Concern == command.Snapshot && scan.Find.Place.Database {

@@ -48,4 +48,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	recur(d.Fork(0xf8), s)
 	commandBetween(d.Fork(0xf9), s)
 	slowMajorities(d.Fork(0xfa), s, span)
+	failPulls(d.Fork(0xfb), s)
 }

@@ -1,5 +1,5 @@
 // Package scans follows the queries that members of shards answer, and finds the selected documents
-// that an answer leaves out.
+// that an answer leaves out, and queries that go on when their collection is gone.
 //
 // Promise: a document that it reports was in every state that the query may have read. It was there
 // when the request came (for a majority read, majority-committed), and no entry of the log has
@@ -60,14 +60,17 @@ func OldestFor(m Member, asked env.Message) uint64 {
 
 // Scans are the queries that members have begun to answer. Make them with New.
 type Scans struct {
-	open map[string]*Scan
+	open    map[string]*Scan
+	readers map[string]reader
 	// undone says when a member last lost something that it had.
 	undone map[env.NodeID]env.Time
 }
 
 // New returns the scans of a run in which there was none.
 func New() *Scans {
-	return &Scans{open: map[string]*Scan{}, undone: map[env.NodeID]env.Time{}}
+	return &Scans{
+		open: map[string]*Scan{}, readers: map[string]reader{}, undone: map[env.NodeID]env.Time{},
+	}
 }
 
 // Undone notes that a member was down, or that something was undone on it.
