@@ -47,20 +47,25 @@ func commandBetween(own keyed.Source, s *scenario.Scenario) {
 	}
 }
 
-// setMeanwhile has operators change how a collection is balanced while its defragmentation ends.
+// setMeanwhile has operators change how a collection is balanced while its defragmentation ends. In
+// the end it is balanced, as no shard could be removed otherwise that has some of it.
 func setMeanwhile(own keyed.Source, s *scenario.Scenario, begun scenario.Command) {
+	at := begun.At
 	for i := range 3 {
 		each := own.Fork(uint64(i))
+		at += time.Duration(50+each.IntN("at", 500)) * time.Millisecond
 		set := scenario.Command{
-			At:   begun.At + time.Duration(100+each.IntN("at", 1200))*time.Millisecond,
-			Do:   commandkind.Balance,
-			Name: begun.Name, Value: keyed.Pick(each, "value", "off", "on", "off"),
+			At: at, Do: commandkind.Balance, Name: begun.Name,
+			Value: keyed.Pick(each, "value", "off", "on", "off"),
 		}
 		if each.Chance("size", 40) {
 			set.Do, set.Value = commandkind.ChunkSize, keyed.Pick(each, "bytes", "150", "600")
 		}
 		s.Commands = append(s.Commands, set)
 	}
+	s.Commands = append(s.Commands, scenario.Command{
+		At: at + 100*time.Millisecond, Do: commandkind.Balance, Name: begun.Name, Value: "on",
+	})
 	s.SortCommands()
 	giveEarly(own, s, scenario.Trigger{Site: failpoint.BalancerDefragmented.String(), Nth: 1})
 }
