@@ -31,6 +31,47 @@ func TestAim(t *testing.T) {
 }
 
 var additions = map[string]func(*scenario.Scenario) bool{
+	"one failpoint at which the same happens again and again": func(s *scenario.Scenario) bool {
+		at := map[string]int{}
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			if f.When.Site != "" && f.When.Nth > 0 && f.Until == nil {
+				at[f.Kind+" "+f.When.Site]++
+			}
+			return at[f.Kind+" "+f.When.Site] > 4
+		})
+	},
+	"settings that change as a defragmentation ends": func(s *scenario.Scenario) bool {
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "early-command" &&
+				f.When.Site == failpoint.BalancerDefragmented.String()
+		})
+	},
+	"commands between what a round reads and does": func(s *scenario.Scenario) bool {
+		return s.Balancer && hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "early-command" && f.When.Site == failpoint.BalancerEnqueue.String()
+		})
+	},
+	"majorities that are slow": func(s *scenario.Scenario) bool {
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "slow-disk" && strings.HasSuffix(f.Target, ".*") && f.When.Site == ""
+		})
+	},
+	"donors that fail as they are asked for changes": func(s *scenario.Scenario) bool {
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "error" && f.When.Site == failpoint.DonorServeRead.String() &&
+				has(f, "code", "HostUnreachable")
+		})
+	},
+	"snapshots of when a collection was changed as a whole": func(s *scenario.Scenario) bool {
+		back := 0
+		for _, o := range s.Ops {
+			if o.Kind == scenario.Scan && o.Concern == "snapshot" && o.Age%time.Millisecond == 0 &&
+				o.Age%(50*time.Millisecond) != 0 {
+				back++
+			}
+		}
+		return back >= 3
+	},
 	"a range that comes back as a part of a wider one": func(s *scenario.Scenario) bool {
 		return slices.ContainsFunc(s.Commands, func(c scenario.Command) bool {
 			return c.Do == commandkind.MergeChunks &&

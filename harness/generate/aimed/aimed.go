@@ -49,4 +49,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	commandBetween(d.Fork(0xf9), s)
 	slowMajorities(d.Fork(0xfa), s, span)
 	failPulls(d.Fork(0xfb), s)
+	lookBack(d.Fork(0xfc), s)
 }
