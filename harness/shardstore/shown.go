@@ -97,7 +97,7 @@ func (c *cluster) wholeAnswer(
 ) {
 	m := c.Member(x.To)
 	if m != nil {
-		if ns, entry := c.scans.Outlived(m, x, asked, batch); entry != 0 {
+		if ns, entry := c.scans.Outlived(m, m.IsPrimary(), x, asked, batch); entry != 0 {
 			c.omissions.Outlived(string(x.To), ns, entry)
 		}
 	}

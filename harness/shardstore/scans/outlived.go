@@ -19,15 +19,16 @@ type reader struct {
 // Outlived is the entry of the log by which a query of a collection that a member goes on to answer
 // should have ended, as that was dropped, renamed or sharded there; 0 for none. What is read for a
 // snapshot stays as it was, and an answer that waits for a proof of leadership may have been read
-// before such an entry, so that neither is judged.
+// before such an entry, so that neither is judged; nor is the first batch of a member that is not
+// the primary: it may know the next collection of the name before it has made it.
 func (s *Scans) Outlived(
-	m Member, x *env.Exchange, asked env.Message, b *command.Batch,
+	m Member, primary bool, x *env.Exchange, asked env.Message, b *command.Batch,
 ) (ns string, entry uint64) {
 	r := reader{upto: x.Mark.Newest, began: x.Began}
 	switch req := asked.(type) {
 	case *command.Find:
 		r.find = req
-		if p := req.Place; p.Versioned && !p.Database && p.Shard.Major > 0 {
+		if p := req.Place; primary && p.Versioned && !p.Database && p.Shard.Major > 0 {
 			entry = endsFor(m, req.NS, r.upto)
 		}
 	case *command.GetMore:
@@ -68,8 +69,8 @@ func endOf(m Member, ns string, behind uint64) uint64 {
 	return 0
 }
 
-// endsFor is endOf if nothing has got the name since: a query with a version would not have been
-// let in after that.
+// endsFor is endOf if nothing has got the name since: a primary would not have let in a query with a
+// version after that.
 func endsFor(m Member, ns string, behind uint64) uint64 {
 	end := endOf(m, ns, behind)
 	if _, there := m.Store().Options(ns); there {

@@ -19,16 +19,19 @@ func TestOutlived(t *testing.T) {
 		first, second []oplog.Op // what happens before the first batch, and before the next
 		one, next     uint64
 		lost          bool
+		secondary     bool
 	}{
-		"nothing happens":   {},
-		"dropped between":   {second: []oplog.Op{drop}, next: 3},
-		"renamed between":   {second: []oplog.Op{rename}, next: 3},
-		"made again":        {second: []oplog.Op{drop, made}, next: 3},
-		"a snapshot":        {concern: command.Snapshot, second: []oplog.Op{drop}},
-		"waits for a proof": {concern: command.Linearizable, second: []oplog.Op{drop}},
-		"dropped before":    {first: []oplog.Op{drop}, one: 3},
-		"made again before": {first: []oplog.Op{drop, made}},
-		"undone":            {second: []oplog.Op{drop}, lost: true},
+		"nothing happens":                 {},
+		"dropped between":                 {second: []oplog.Op{drop}, next: 3},
+		"renamed between":                 {second: []oplog.Op{rename}, next: 3},
+		"made again":                      {second: []oplog.Op{drop, made}, next: 3},
+		"a snapshot":                      {concern: command.Snapshot, second: []oplog.Op{drop}},
+		"waits for a proof":               {concern: command.Linearizable, second: []oplog.Op{drop}},
+		"dropped before":                  {first: []oplog.Op{drop}, one: 3},
+		"dropped before, on a secondary":  {first: []oplog.Op{drop}, secondary: true},
+		"dropped between, on a secondary": {second: []oplog.Op{drop}, next: 3, secondary: true},
+		"made again before":               {first: []oplog.Op{drop, made}},
+		"undone":                          {second: []oplog.Op{drop}, lost: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &member{first: 1, data: store.New()}
@@ -40,7 +43,7 @@ func TestOutlived(t *testing.T) {
 			for _, op := range c.first {
 				m.write(t, op)
 			}
-			if _, entry := s.Outlived(m, asks, find, &command.Batch{Cursor: "c"}); entry != c.one {
+			if _, entry := s.Outlived(m, !c.secondary, asks, find, &command.Batch{Cursor: "c"}); entry != c.one {
 				t.Errorf("the first batch comes after entry %d, not %d", entry, c.one)
 			}
 			for _, op := range c.second {
@@ -50,7 +53,7 @@ func TestOutlived(t *testing.T) {
 				s.Undone("shard-a.0", 1)
 			}
 			more := &command.GetMore{Cursor: "c"}
-			if _, entry := s.Outlived(m, asks, more, &command.Batch{}); entry != c.next {
+			if _, entry := s.Outlived(m, !c.secondary, asks, more, &command.Batch{}); entry != c.next {
 				t.Errorf("the next batch comes after entry %d, not %d", entry, c.next)
 			}
 		})
