@@ -87,11 +87,12 @@ type end struct {
 	gone  bool
 }
 
-// placement is who owned what, with the major version of each shard.
+// placement is who owned what since a step, with the major version of each shard.
 type placement struct {
 	epoch  string
 	majors map[string]uint32
 	table  model.Table
+	step   uint64
 }
 
 // evidence is what has happened to a node, each with when last. Time 0 is never.
@@ -301,7 +302,7 @@ func (c *causes) keepPlacement(w *model.Write) {
 	if len(w.After) == 0 {
 		return
 	}
-	p := placement{epoch: w.After[0].Epoch, majors: map[string]uint32{}, table: w.After}
+	p := placement{w.After[0].Epoch, map[string]uint32{}, w.After, w.Step}
 	for _, at := range w.After {
 		p.majors[at.Shard] = max(p.majors[at.Shard], at.Major)
 	}

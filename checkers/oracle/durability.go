@@ -257,15 +257,28 @@ func (o *Oracle) judgeArrival(e *trace.Event) {
 		(e.RecipientState() != trace.RecipientDone || !o.older()) {
 		return
 	}
-	m := o.moves[e.Migration()]
-	if m == nil || m.blocked == 0 || m.done || m.committed != 0 || o.drops[m.ns] > m.blocked ||
-		o.world.Set(m.to).Leader != e.Node || o.world.Set(m.from).Term != m.term {
+	if m := o.moves[e.Migration()]; m != nil && o.world.Set(m.to).Leader == e.Node {
+		o.judgeArrived(m, e.Node+" said")
+	}
+}
+
+// ReceiptCommitted judges that a recipient has everything as soon as a majority of it has the
+// receipt of a migration, since its next primary goes on from there (protocol 5.2 step 7).
+func (o *Oracle) ReceiptCommitted(set, migration string) {
+	if m := o.moves[migration]; m != nil && m.to == set {
+		o.judgeArrived(m, "a majority of "+set+" has on record")
+	}
+}
+
+func (o *Oracle) judgeArrived(m *move, says string) {
+	if m.blocked == 0 || m.done || m.committed != 0 || o.drops[m.ns] > m.blocked ||
+		o.world.Set(m.from).Term != m.term {
 		return
 	}
 	for _, l := range o.lacksToArrive(m) {
 		o.report(durabilityRule, verdict.Violation{
 			Signature: saidTooEarly, NS: m.ns, Key: o.show(l.key),
-			Broke: fmt.Sprintf("%s said that it had everything of %s, for migration %s", e.Node,
+			Broke: fmt.Sprintf("%s that it had everything of %s, for migration %s", says,
 				o.span(m.min, m.max), m.id),
 			Because: []string{l.text, "the donor had blocked writes before that"},
 		}, m.blocked)

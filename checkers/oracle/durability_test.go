@@ -48,6 +48,35 @@ func TestArrival(t *testing.T) {
 	}
 }
 
+// TestReceipt: a majority of the recipient has everything when it has the receipt.
+func TestReceipt(t *testing.T) {
+	until, _, _ := strings.Cut(known, "table 1 2 move")
+	lacking := strings.Replace(until, "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n",
+		"majority b.0 1 1\n", 1)
+	for name, c := range map[string]struct {
+		text, set string
+		want      verdict.Signature
+	}{
+		"everything":      {until, "b", ""},
+		"no history yet":  {lacking, "b", saidTooEarly},
+		"of another set":  {lacking, "c", ""},
+		"before the end":  {"", "b", ""},
+		"another donor":   {lacking + "elected a.1 2 1 1:1\n", "b", ""},
+	} {
+		o := observeIn(t, migrationmodel.V80, c.text)
+		o.ReceiptCommitted(c.set, "m1")
+		got := verdict.Signature("")
+		for _, v := range o.Verdicts() {
+			if v.Checker == durabilityRule.Name && len(v.Violations) > 0 {
+				got = v.Violations[0].Signature
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: found %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestCutOff: a note that a history is incomplete, which the donor has when it begins to clone, moves
 // with the range; one that it gets later need not.
 func TestCutOff(t *testing.T) {

@@ -18,25 +18,84 @@ var ownershipRule = verdict.Checker{
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment, " +
 		"and a versioned query returns no document that its shard did not own when it " +
 		"accepted the query. The ranges that a server believes its shard to own at a " +
-		"version are those that the shard owned at that version.",
+		"version are those that the shard owned at that version. A primary learns of no version " +
+		"that is newer than the election of its successor.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
 		changedAsPlain: "a shard dropped a sharded collection, or renamed another to its name, for " +
 			"a client that took it for an unsharded one",
 		readFromStranger: "a shard returned a document of a key that it does not own",
 		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
+		learnedReplaced:  "a former primary learned of ranges that its successor has received",
 	},
 }
 
 var _ = declare(10, ownershipRule, func(o *Oracle) hooks {
+	leads := successions{}
 	return hooks{event: func(e *trace.Event) {
 		o.judgeOwnership(e)
 		o.judgeInstalled(e)
+		leads.follow(e)
+		o.judgeLearned(e, leads)
 	}}
 })
 
-// otherPlacement is the signature of a placement that the catalog never had at its version.
-const otherPlacement verdict.Signature = "believes-another-placement"
+// The signatures of a placement that the catalog never had at its version, and of one that a
+// primary cannot have learned while it was one.
+const (
+	otherPlacement  verdict.Signature = "believes-another-placement"
+	learnedReplaced verdict.Signature = "learned-after-succession"
+)
+
+// successions are the members that take themselves for primaries, with the set of each and the step
+// at which another one was elected, 0 before.
+type successions map[string]*succession
+
+type succession struct {
+	shard    string
+	replaced uint64
+}
+
+func (all successions) follow(e *trace.Event) {
+	switch e.Kind {
+	case trace.Elected:
+		for _, s := range all {
+			if s.shard == e.Shard && s.replaced == 0 {
+				s.replaced = e.Step
+			}
+		}
+		all[e.Node] = &succession{shard: e.Shard}
+	case trace.SteppedDown, trace.NodeDown, trace.NodeUp:
+		delete(all, e.Node)
+	}
+}
+
+// judgeLearned: a primary that reads a routing table proves afterwards that it still was the
+// primary. Otherwise it would take a range for its own that its successor has received (protocol
+// 3.4 step 3).
+func (o *Oracle) judgeLearned(e *trace.Event, leads successions) {
+	if e.Kind != trace.MetadataInstalled || len(e.Chunks) == 0 {
+		return
+	}
+	s := leads[e.Node]
+	if s == nil || s.replaced == 0 {
+		return
+	}
+	for _, p := range o.causes.placements[e.NS] {
+		if p.epoch != e.Chunks[0].Epoch || p.majors[e.Shard] != e.Chunks[0].Major {
+			continue
+		}
+		if p.step > s.replaced {
+			o.report(ownershipRule, verdict.Violation{
+				Signature: learnedReplaced, NS: e.NS,
+				Broke: fmt.Sprintf("%s learned of version %s while it took itself for the primary of %s",
+					e.Node, e.Version(), e.Shard),
+				Because: []string{"another member was elected before that version was written"},
+			}, s.replaced, p.step)
+		}
+		return
+	}
+}
 
 // judgeInstalled judges what a server of a shard has learned: a shard's major version changes
 // whenever its ranges do (protocol 3.2), so that there is one placement of each.

@@ -155,15 +155,30 @@ var placementRule = verdict.Checker{
 	Name: "secondary-placement",
 	Promise: "A secondary does not use cached filtering metadata after its log has " +
 		"invalidated it. Two kinds of entries invalidate it: the signal that the " +
-		"ownership of ranges is about to change, and the first entry of a new primary.",
+		"ownership of ranges is about to change, and the first entry of a new primary. A " +
+		"secondary uses what a primary has told it only when it has all that this one had written.",
 	Signatures: verdict.Meanings{
 		readOutdated: "a secondary answered by a placement that it should have forgotten",
+		learnedEarly: "a secondary uses a placement without the log that its primary had",
 	},
 }
 
 var _ = declare(124, placementRule, func(*Oracle) hooks { return hooks{} })
 
-const readOutdated verdict.Signature = "read-by-outdated-placement"
+const (
+	readOutdated verdict.Signature = "read-by-outdated-placement"
+	learnedEarly verdict.Signature = "learned-without-log"
+)
+
+// LearnedEarly reports a secondary that uses a placement without the log of the primary that has
+// told it (protocol 3.4 step 5).
+func (o *Oracle) LearnedEarly(node, ns, why string) {
+	o.report(placementRule, verdict.Violation{
+		Signature: learnedEarly, NS: ns,
+		Broke:   fmt.Sprintf("%s uses a placement of %s that it cannot know yet", node, ns),
+		Because: []string{why},
+	}, o.step)
+}
 
 // ReadOutdated reports a secondary that answers a query by a placement that it should have
 // forgotten, and why it should (protocol 4 step 8).

@@ -25,10 +25,16 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 	if n := len(s.Primaries); n > 0 && own.Chance("leaving", leavingShare) {
 		m := &s.Primaries[own.IntN("move", n)]
 		removeAbout(own.Fork(1), s, m.At, m.To)
+		if p.size.faults > 0 && !p.one && own.Chance("unanswered", 50) {
+			loseMovePrimary(own.Fork(4), s, m.At)
+		}
 	}
 	if n := len(s.Migrations); n > 0 && own.Chance("leaving too", leavingShare) {
 		m := &s.Migrations[own.IntN("migration", n)]
 		removeAbout(own.Fork(2), s, m.At, m.To)
+		if p.size.faults > 0 && !p.one && s.Protocol == "4.2" && own.Chance("committed late", 60) {
+			commitAfterRemoval(own.Fork(3), s, m.At)
+		}
 		if p.size.faults > 0 && !p.one && s.Protocol != "4.2" && own.Chance("out of reach", 40) {
 			s.AddFaults(outOfReach(own))
 		}
@@ -91,6 +97,38 @@ func outOfReach(own keyed.Source) scenario.Fault {
 		},
 		For: time.Duration(200+own.IntN("out of reach for", 2000)) * time.Millisecond,
 	}
+}
+
+// loseMovePrimary loses answers to commits of a movePrimary that begins at a time: the donor does not
+// know whether the database has moved, or stays as its recipient leaves.
+func loseMovePrimary(own keyed.Source, s *scenario.Scenario, at time.Duration) {
+	s.AddFaults(scenario.Fault{
+		Kind: "lost-reply", Target: "*>config.*", When: scenario.Trigger{At: at},
+		Args: []scenario.Setting{
+			{Name: "messages", Value: "CommitMovePrimary"},
+			{Name: "count", Value: keyed.Pick(own, "count", "1", "2", "3")},
+		},
+		For: time.Duration(300+own.IntN("for", 900)) * time.Millisecond,
+	})
+}
+
+// commitAfterRemoval has the commit of a migration stay on its way until a shard has been removed,
+// which the migration's recipient may be once its donor has given up: in 4.2 nothing fences the
+// commit, so that only what the catalog says of that shard can refuse it (protocol 9.5).
+func commitAfterRemoval(own keyed.Source, s *scenario.Scenario, at time.Duration) {
+	s.Set(scenario.Setting{Name: "defaultConfigCommandTimeoutMS", Value: "150ms"})
+	s.AddFaults(scenario.Fault{
+		Kind: "hold", Target: "*>config.*",
+		When: scenario.Trigger{At: max(0, at-time.Duration(own.IntN("from", 20))*time.Millisecond)},
+		Until: &scenario.Trigger{
+			Site: failpoint.ConfigDrainRemove.String(), Nth: 1,
+			After: time.Duration(2+own.IntN("after", 40)) * time.Millisecond,
+		},
+		Args: []scenario.Setting{
+			{Name: "messages", Value: "CommitChunkMigration"},
+			{Name: "count", Value: keyed.Pick(own, "count", "1", "1", "2")},
+		},
+	})
 }
 
 // removeAbout has a shard removed about that time, and mostly added again.

@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
 )
 
 // anotherOn says that a replica set that is no shard has what is left of another collection of the
@@ -126,13 +127,24 @@ func (c *cluster) asksPlacement(x *env.Exchange, asked env.Message) {
 	}
 }
 
-// learnsPlacement follows what members know of placements.
+// flushAnswered notes what a secondary has been told.
+func (c *cluster) flushAnswered(node env.NodeID, ns string, said *rpc.Envelope) {
+	if done, ok := said.Body.(*command.Flushed); ok {
+		c.placements.Answered(node, ns, done.At)
+	}
+}
+
+// learnsPlacement follows what members know of placements, and has the oracle judge whether a
+// secondary has what its primary had when that told it.
 func (c *cluster) learnsPlacement(e *trace.Event) {
 	node := env.NodeID(e.Node)
 	switch e.Kind {
 	case trace.MetadataInstalled:
 		if m := c.Member(node); m != nil {
-			c.placements.Installed(node, e.NS, m)
+			wrong := c.placements.Installed(node, e.NS, m)
+			if wrong != "" && !m.Leading() {
+				c.oracle.LearnedEarly(e.Node, e.NS, wrong)
+			}
 		}
 	case trace.MetadataCleared:
 		c.placements.Cleared(node, e.NS)

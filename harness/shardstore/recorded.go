@@ -328,7 +328,9 @@ func (c *cluster) receives(node, ns, lo, hi string) bool {
 // commits has records judged as a majority has them.
 func (c *cluster) commits(e *trace.Event) {
 	if m := c.Member(env.NodeID(e.Node)); e.Kind == trace.Majority && m != nil {
-		c.committed.Committed(m.Name(), m.Committed().Index, e.Step, m)
+		for _, id := range c.committed.Committed(m.Name(), m.Committed().Index, e.Step, m) {
+			c.oracle.ReceiptCommitted(m.Name(), id)
+		}
 	}
 }
 

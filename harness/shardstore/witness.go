@@ -211,7 +211,7 @@ func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelo
 		}
 	case *command.FlushRoutingTableCacheUpdates:
 		if err == nil {
-			c.placements.Answered(x.From, asked.NS)
+			c.flushAnswered(x.From, asked.NS, said)
 		}
 	case *command.JoinMigrations:
 		if err == nil || errcode.Is(err, errcode.NamespaceNotFound) {

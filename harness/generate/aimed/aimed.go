@@ -50,4 +50,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	slowMajorities(d.Fork(0xfa), s, span)
 	failPulls(d.Fork(0xfb), s)
 	lookBack(d.Fork(0xfc), s)
+	learnReplaced(d.Fork(0xfd), s)
 }

@@ -39,6 +39,8 @@ type Reader struct {
 	shares map[records.Name]bson.Raw
 	// arrivals are the movePrimaries whose arrival their recipients have noted.
 	arrivals map[arrival]bool
+	// receipts are the migrations of whose arrival recipients have a record in the newest entries.
+	receipts []string
 }
 
 type arrival struct{ set, move string }
@@ -55,8 +57,10 @@ func New() *Reader {
 	}
 }
 
-// Committed reads the entries of a set up to an index, which a majority has since a step.
-func (r *Reader) Committed(set string, index, step uint64, log Log) {
+// Committed reads the entries of a set up to an index, which a majority has since a step, and
+// returns the migrations of which they say that everything has arrived.
+func (r *Reader) Committed(set string, index, step uint64, log Log) (receipts []string) {
+	r.receipts = nil
 	for i := r.upto[set] + 1; i <= index && !r.lost; i++ {
 		e, term, kept := log.Entry(i)
 		if r.lost = !kept; kept {
@@ -65,6 +69,7 @@ func (r *Reader) Committed(set string, index, step uint64, log Log) {
 		}
 	}
 	r.upto[set] = max(r.upto[set], index)
+	return r.receipts
 }
 
 func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
@@ -85,6 +90,10 @@ func (r *Reader) entry(set string, index, step uint64, e *oplog.Entry) {
 				Name: name, Index: index, Step: step, Renames: renames,
 				Values: valuesOf(op.Doc, names), Open: leftOpen(name, op.Doc),
 			})
+		}
+		if op.NS == migration.RecipientsNS && op.Kind == oplog.Insert {
+			id, _ := op.Doc.Lookup("_id").StringValueOK()
+			r.receipts = append(r.receipts, id)
 		}
 		if changestream.IsArrival(op) {
 			r.arrivals[arrival{set, op.Tag}] = true

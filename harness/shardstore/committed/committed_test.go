@@ -153,3 +153,23 @@ func TestArrived(t *testing.T) {
 		t.Error("another set has noted it")
 	}
 }
+
+// A receipt is told of once, when a majority has it.
+func TestReceipts(t *testing.T) {
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "m1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(kind oplog.Kind) oplog.Entry {
+		return oplog.Entry{Ops: []oplog.Op{{
+			Kind: kind, NS: "config.migrationRecipients", ID: "x", Doc: doc,
+		}}}
+	}
+	l := log{of(oplog.Insert), of(oplog.Update), {Ops: []oplog.Op{task(oplog.Insert, bson.E{Key: "nss", Value: "test.a"})}}}
+	r := committed.New()
+	for i, want := range []int{1, 0, 0} {
+		if got := r.Committed("shard-a", uint64(i+1), 7, l); len(got) != want {
+			t.Errorf("entry %d tells of %q, and not of %d receipts", i+1, got, want)
+		}
+	}
+}

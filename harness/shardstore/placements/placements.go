@@ -34,15 +34,21 @@ type Secondaries struct {
 }
 
 // member has, by collection, the newest entry of its log when it last asked its primary, when it
-// asked for the newest answer that it has, and since when it knows the placement that it uses.
-type member struct{ asked, answered, since map[string]uint64 }
+// asked for the newest answer that it has, and since when it knows the placement that it uses; and
+// the newest entry of the primary's log at that answer.
+type member struct {
+	asked, answered, since map[string]uint64
+	told                   map[string]oplog.Time
+}
 
 func (s *Secondaries) of(node env.NodeID) *member {
 	if s.members == nil {
 		s.members = map[env.NodeID]*member{}
 	}
 	if s.members[node] == nil {
-		s.members[node] = &member{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}}
+		s.members[node] = &member{
+			map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]oplog.Time{},
+		}
 	}
 	return s.members[node]
 }
@@ -52,23 +58,44 @@ func (s *Secondaries) Asked(node env.NodeID, ns string, log Log) {
 	s.of(node).asked[ns] = log.Applied().Index
 }
 
-// Answered notes that it has been answered. What was asked before the member lost entries is of no
-// use to it.
-func (s *Secondaries) Answered(node env.NodeID, ns string) {
+// Answered notes that it has been answered, and up to which entry the primary had written then. What
+// was asked before the member lost entries is of no use to it.
+func (s *Secondaries) Answered(node env.NodeID, ns string, upto oplog.Time) {
 	m := s.of(node)
+	m.told[ns] = upto
 	if asked, ok := m.asked[ns]; ok {
 		m.answered[ns] = max(m.answered[ns], asked)
 	}
 }
 
 // Installed notes that a member uses a placement from now on. It rests on no later entry than the
-// newest when the member asked, if it has asked at all.
-func (s *Secondaries) Installed(node env.NodeID, ns string, log Log) {
+// newest when the member asked, if it has asked at all. Wrong says that the member does not have
+// what its primary had written when it answered; it is empty when it does.
+func (s *Secondaries) Installed(node env.NodeID, ns string, log Log) (wrong string) {
 	m := s.of(node)
+	if upto := m.told[ns]; upto.Index > 0 {
+		wrong = lacks(log, upto)
+	}
 	m.since[ns] = log.Applied().Index
 	if asked, ok := m.answered[ns]; ok {
 		m.since[ns] = min(asked, m.since[ns])
 	}
+	return wrong
+}
+
+// lacks says that a log does not have an entry of another one; empty when it has, or has forgotten
+// what it had there.
+func lacks(log Log, upto oplog.Time) string {
+	last := log.Applied().Index
+	if upto.Index > last {
+		return fmt.Sprintf("the primary had written entry %d, and its own log ends at entry %d",
+			upto.Index, last)
+	}
+	if _, term, kept := log.Entry(upto.Index); kept && term != upto.Term {
+		return fmt.Sprintf("the primary had written entry %d of term %d, and its own log has one of "+
+			"term %d there", upto.Index, upto.Term, term)
+	}
+	return ""
 }
 
 // Cleared notes that a member knows the placement of a collection no longer.

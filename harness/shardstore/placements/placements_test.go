@@ -40,7 +40,7 @@ func TestOutdated(t *testing.T) {
 	const node, ns = "a.1", "test.docs"
 	asked := func(s *placements.Secondaries, at, now log) {
 		s.Asked(node, ns, at)
-		s.Answered(node, ns)
+		s.Answered(node, ns, oplog.Time{})
 		s.Installed(node, ns, now)
 	}
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestOutdated(t *testing.T) {
 			func(s *placements.Secondaries) {
 				s.Asked(node, ns, log("w"))
 				s.Undone(node)
-				s.Answered(node, ns)
+				s.Answered(node, ns, oplog.Time{})
 				s.Installed(node, ns, log("ws"))
 			}, 2, "ws", "",
 		},
@@ -93,5 +93,31 @@ func TestOutdated(t *testing.T) {
 		if (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("%s: got %q, want %q", name, why, c.want)
 		}
+	}
+}
+
+// A member has what its primary had written when it answered, and of the same term, when it uses the
+// placement.
+func TestInstalled(t *testing.T) {
+	for name, c := range map[string]struct {
+		log  log
+		upto oplog.Time
+		want string
+	}{
+		"it has it":        {"www", oplog.Time{Term: 1, Index: 3}, ""},
+		"it has more":      {"www", oplog.Time{Term: 1, Index: 2}, ""},
+		"it has less":      {"ww", oplog.Time{Term: 1, Index: 3}, "ends at entry 2"},
+		"of another term":  {"wwb", oplog.Time{Term: 1, Index: 3}, "one of term 2 there"},
+		"of a term before": {"www", oplog.Time{Term: 2, Index: 3}, "one of term 1 there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s placements.Secondaries
+			s.Asked("a.1", "test.docs", c.log)
+			s.Answered("a.1", "test.docs", c.upto)
+			wrong := s.Installed("a.1", "test.docs", c.log)
+			if wrong == "" != (c.want == "") || !strings.Contains(wrong, c.want) {
+				t.Errorf("%q, not %q", wrong, c.want)
+			}
+		})
 	}
 }
