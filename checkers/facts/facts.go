@@ -1,5 +1,5 @@
-// Package facts says what commands of operators and clients are to bring about, as what is so in the
-// catalog once they have.
+// Package facts says what commands of operators and clients are to bring about, as what is so in
+// the catalog once they have.
 //
 // Promise: a fact is looked up in what a majority of the config server has, and in nothing that a
 // server says.
@@ -172,7 +172,8 @@ func Moved(ns, lo, hi, shard string) *Fact {
 	}
 }
 
-// without are the parts of ranges that none of the chunks has, which are in the order of their keys.
+// without are the parts of ranges that none of the chunks has, which are in the order of their
+// keys.
 func without(ranges []verdict.KeyRange, chunks []trace.Chunk) (rest []verdict.KeyRange) {
 	for _, r := range ranges {
 		for _, c := range chunks {

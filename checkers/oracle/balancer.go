@@ -312,8 +312,9 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 	}
 }
 
-// carriesOutAgain says whether a migration carries out a request that was carried out before: a copy
-// of it came late. The balancer has not decided that, and what it has decided before counts no more.
+// carriesOutAgain says whether a migration carries out a request that was carried out before: a
+// copy of it came late. The balancer has not decided that, and what it has decided before counts no
+// more.
 func (b *balancer) carriesOutAgain(m *move) bool {
 	if b.carriedOut == nil {
 		b.carriedOut = map[string]string{}

@@ -57,11 +57,11 @@ func TestReceipt(t *testing.T) {
 		text, set string
 		want      verdict.Signature
 	}{
-		"everything":      {until, "b", ""},
-		"no history yet":  {lacking, "b", saidTooEarly},
-		"of another set":  {lacking, "c", ""},
-		"before the end":  {"", "b", ""},
-		"another donor":   {lacking + "elected a.1 2 1 1:1\n", "b", ""},
+		"everything":     {until, "b", ""},
+		"no history yet": {lacking, "b", saidTooEarly},
+		"of another set": {lacking, "c", ""},
+		"before the end": {"", "b", ""},
+		"another donor":  {lacking + "elected a.1 2 1 1:1\n", "b", ""},
 	} {
 		o := observeIn(t, migrationmodel.V80, c.text)
 		o.ReceiptCommitted(c.set, "m1")

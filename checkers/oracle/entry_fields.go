@@ -35,8 +35,8 @@ var _ = declare(26, entriesRule, func(o *Oracle) hooks {
 	return hooks{event: o.judgeEntry, commit: o.judgeGiven, administered: o.judgeZones}
 })
 
-// followZones has the ranges of zones followed, for this rule and for incarnationRule: a change that
-// a command asks for is judged here, one that comes with a drop or a rename there.
+// followZones has the ranges of zones followed, for this rule and for incarnationRule: a change
+// that a command asks for is judged here, one that comes with a drop or a rename there.
 func (o *Oracle) followZones() *zoning.Zones {
 	return zoning.New(o.world, o.span, func(v verdict.Violation, step uint64) {
 		rule := incarnationRule

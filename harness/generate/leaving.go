@@ -99,8 +99,8 @@ func outOfReach(own keyed.Source) scenario.Fault {
 	}
 }
 
-// loseMovePrimary loses answers to commits of a movePrimary that begins at a time: the donor does not
-// know whether the database has moved, or stays as its recipient leaves.
+// loseMovePrimary loses answers to commits of a movePrimary that begins at a time: the donor does
+// not know whether the database has moved, or stays as its recipient leaves.
 func loseMovePrimary(own keyed.Source, s *scenario.Scenario, at time.Duration) {
 	s.AddFaults(scenario.Fault{
 		Kind: "lost-reply", Target: "*>config.*", When: scenario.Trigger{At: at},

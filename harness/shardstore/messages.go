@@ -21,7 +21,8 @@ import (
 )
 
 // classifier names messages: a command by its type, whatever is no command by its own. An operation
-// on a whole collection that is no statement of a session may not be delivered twice, as others may.
+// on a whole collection that is no statement of a session may not be delivered twice, as others
+// may.
 func classifier() func(env.Message) string {
 	type class struct {
 		name  string

@@ -46,8 +46,8 @@ func delayTables(own keyed.Source, s *scenario.Scenario) {
 // while another member takes over.
 const learnShare = 12
 
-// inLearning are where a primary reads a routing table, uses what it has read, or writes it down for
-// its secondaries.
+// inLearning are where a primary reads a routing table, uses what it has read, or writes it down
+// for its secondaries.
 var inLearning = []failpoint.Site{
 	failpoint.RequestRefreshFetch, failpoint.RequestRefreshFetch, failpoint.RequestRefreshInstall,
 	failpoint.RequestCacheBatch,

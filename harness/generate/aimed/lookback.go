@@ -18,8 +18,8 @@ const (
 	looks = 3
 )
 
-// lookBack has clients read snapshots of the time at which a collection was made, dropped, renamed or
-// sharded, once that is over: what the name stood for at that time is what they must see, or an
+// lookBack has clients read snapshots of the time at which a collection was made, dropped, renamed
+// or sharded, once that is over: what the name stood for at that time is what they must see, or an
 // error.
 func lookBack(own keyed.Source, s *scenario.Scenario) {
 	if len(s.WholeTimes()) == 0 || !own.Chance("looks back", lookBackShare) {

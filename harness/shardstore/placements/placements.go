@@ -58,8 +58,8 @@ func (s *Secondaries) Asked(node env.NodeID, ns string, log Log) {
 	s.of(node).asked[ns] = log.Applied().Index
 }
 
-// Answered notes that it has been answered, and up to which entry the primary had written then. What
-// was asked before the member lost entries is of no use to it.
+// Answered notes that it has been answered, and up to which entry the primary had written then.
+// What was asked before the member lost entries is of no use to it.
 func (s *Secondaries) Answered(node env.NodeID, ns string, upto oplog.Time) {
 	m := s.of(node)
 	m.told[ns] = upto

@@ -54,8 +54,8 @@ func (s *Scans) Outlived(
 	return r.find.NS, entry
 }
 
-// endOf is the first entry behind an index that ends what a name stands for, 0 for none, or when the
-// log does not say.
+// endOf is the first entry behind an index that ends what a name stands for, 0 for none, or when
+// the log does not say.
 func endOf(m Member, ns string, behind uint64) uint64 {
 	for i := behind + 1; i <= m.Applied().Index; i++ {
 		e, _, kept := m.Entry(i)
@@ -69,8 +69,8 @@ func endOf(m Member, ns string, behind uint64) uint64 {
 	return 0
 }
 
-// endsFor is endOf if nothing has got the name since: a primary would not have let in a query with a
-// version after that.
+// endsFor is endOf if nothing has got the name since: a primary would not have let in a query with
+// a version after that.
 func endsFor(m Member, ns string, behind uint64) uint64 {
 	end := endOf(m, ns, behind)
 	if _, there := m.Store().Options(ns); there {
