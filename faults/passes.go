@@ -44,7 +44,7 @@ func Evenly(runs int) []int {
 }
 
 // PassesARun is how often a mixed seed passes a failpoint, on average and rounded down.
-func PassesARun(site failpoint.Site) int { return passes[site] / 1000 }
+func PassesARun(site failpoint.Site) int { return PassesIn1000(site) / 1000 }
 
 // PassesIn1000 is how often a thousand mixed seeds pass a failpoint.
 func PassesIn1000(site failpoint.Site) int { return passes[site] }

@@ -22,10 +22,11 @@ var (
 		Promise: "If a shard answers a versioned query to the end, the answer contains every " +
 			"document that the query selects, that the shard has had since the query arrived, " +
 			"and that it owns at the version with which it accepted the query. A snapshot read " +
-			"returns every selected document that the shard had and owned at its time. No other " +
-			"query goes on after its collection was dropped, renamed or sharded on that member.",
+			"returns every selected document that the shard had and owned at its time. A query " +
+			"that is no snapshot read ends when its collection is dropped, renamed or sharded on " +
+			"that member.",
 		Signatures: verdict.Meanings{
-			outlived: "a query went on although its collection had been dropped, renamed or sharded",
+			outlived: "a query continued after its collection had been dropped, renamed or sharded",
 			leftOut:  "the answer to a query lacks a selected document that the shard had and owned",
 		},
 	}
@@ -95,9 +96,9 @@ func (j *Judge) Answered(a *Answer) {
 func (j *Judge) Outlived(node, ns string, entry uint64) {
 	j.queries.Add(verdict.Violation{
 		Signature: outlived, NS: ns,
-		Broke: fmt.Sprintf("%s went on with a query of %s", node, ns),
-		Because: []string{fmt.Sprintf("by entry %d of its log, which came after the query had begun, "+
-			"the collection was dropped or sharded, or the name was given away or taken", entry)},
+		Broke: fmt.Sprintf("%s continued a query of %s", node, ns),
+		Because: []string{fmt.Sprintf("entry %d of its log, written after the query had begun, "+
+			"drops, shards or renames the collection, or renames another one to its name", entry)},
 	})
 }
 

@@ -123,7 +123,7 @@ func (o *Oracle) ended(a *pendingCommand, acknowledged bool) {
 // lookAtAsked looks at the state as it is before the next change of it.
 func (o *Oracle) lookAtAsked() {
 	for _, a := range o.asked {
-		a.held = a.held || a.fact.Holds(acknowledgedWorld{o.world, o})
+		a.held = a.held || a.fact.Holds(majorityWorld{o.world, o})
 	}
 }
 
@@ -233,13 +233,13 @@ func (o *Oracle) unbalancedIn(c *model.Cluster, ns string) bool {
 	return c.Off(ns) > max(o.dropped[ns], o.lives[ns])
 }
 
-// acknowledgedWorld is the state in which facts are looked up.
-type acknowledgedWorld struct {
+// majorityWorld is the state in which facts are looked up.
+type majorityWorld struct {
 	*model.World
 	oracle *Oracle
 }
 
 // Unbalanced says whether the balancer may not move chunks of a collection.
-func (w acknowledgedWorld) Unbalanced(ns string) bool {
+func (w majorityWorld) Unbalanced(ns string) bool {
 	return w.oracle.unbalancedIn(w.Cluster(), ns)
 }

@@ -35,16 +35,9 @@ func TestArrival(t *testing.T) {
 			"",
 		},
 	} {
-		o := observeIn(t, migrationmodel.V80, c.text)
-		got := verdict.Signature("")
-		for _, v := range o.Verdicts() {
-			if v.Checker == durabilityRule.Name && len(v.Violations) > 0 {
-				got = v.Violations[0].Signature
-			}
-		}
-		if got != c.want {
-			t.Errorf("%s: found %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			expectOf(t, observeIn(t, migrationmodel.V80, c.text), durabilityRule, c.want)
+		})
 	}
 }
 
@@ -63,17 +56,11 @@ func TestReceipt(t *testing.T) {
 		"before the end": {"", "b", ""},
 		"another donor":  {lacking + "elected a.1 2 1 1:1\n", "b", ""},
 	} {
-		o := observeIn(t, migrationmodel.V80, c.text)
-		o.ReceiptCommitted(c.set, "m1")
-		got := verdict.Signature("")
-		for _, v := range o.Verdicts() {
-			if v.Checker == durabilityRule.Name && len(v.Violations) > 0 {
-				got = v.Violations[0].Signature
-			}
-		}
-		if got != c.want {
-			t.Errorf("%s: found %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			o := observeIn(t, migrationmodel.V80, c.text)
+			o.ReceiptCommitted(c.set, "m1")
+			expectOf(t, o, durabilityRule, c.want)
+		})
 	}
 }
 

@@ -18,7 +18,7 @@ var ownershipRule = verdict.Checker{
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment, " +
 		"and a versioned query returns no document that its shard did not own when it " +
 		"accepted the query. The ranges that a server believes its shard to own at a " +
-		"version are those that the shard owned at that version. A primary learns of no version " +
+		"version are those that the shard owned at that version. A primary installs no version " +
 		"that is newer than the election of its successor.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
@@ -26,7 +26,7 @@ var ownershipRule = verdict.Checker{
 			"a client that took it for an unsharded one",
 		readFromStranger: "a shard returned a document of a key that it does not own",
 		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
-		learnedReplaced:  "a former primary learned of ranges that its successor has received",
+		learnedReplaced:  "a primary installed metadata newer than the election of its successor",
 	},
 }
 
@@ -89,9 +89,9 @@ func (o *Oracle) judgeLearned(e *trace.Event, leads successions) {
 		if p.step > s.replaced {
 			o.report(ownershipRule, verdict.Violation{
 				Signature: learnedReplaced, NS: e.NS,
-				Broke: fmt.Sprintf("%s learned of version %s while it took itself for the primary of %s",
+				Broke: fmt.Sprintf("%s installed version %s and believed that it was the primary of %s",
 					e.Node, e.Version(), e.Shard),
-				Because: []string{"another member was elected before that version was written"},
+				Because: []string{"another member had been elected before the config server wrote that version"},
 			}, s.replaced, p.step)
 		}
 		return

@@ -156,10 +156,11 @@ var placementRule = verdict.Checker{
 	Promise: "A secondary does not use cached filtering metadata after its log has " +
 		"invalidated it. Two kinds of entries invalidate it: the signal that the " +
 		"ownership of ranges is about to change, and the first entry of a new primary. A " +
-		"secondary uses what a primary has told it only when it has all that this one had written.",
+		"secondary uses metadata from a primary only once its own log contains everything that " +
+		"the primary had written when it replied.",
 	Signatures: verdict.Meanings{
 		readOutdated: "a secondary answered by a placement that it should have forgotten",
-		learnedEarly: "a secondary uses a placement without the log that its primary had",
+		learnedEarly: "a secondary uses metadata from a primary and lacks entries of that primary's log",
 	},
 }
 
@@ -175,7 +176,7 @@ const (
 func (o *Oracle) LearnedEarly(node, ns, why string) {
 	o.report(placementRule, verdict.Violation{
 		Signature: learnedEarly, NS: ns,
-		Broke:   fmt.Sprintf("%s uses a placement of %s that it cannot know yet", node, ns),
+		Broke:   fmt.Sprintf("%s uses metadata of %s from its primary too early", node, ns),
 		Because: []string{why},
 	}, o.step)
 }

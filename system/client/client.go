@@ -120,9 +120,12 @@ func (c *Client) statement() command.Session {
 	return command.Session{ID: c.session, Txn: c.txn}
 }
 
+// sendsOnce says whether writes are no statements of the session, and so are not sent again.
+func (c *Client) sendsOnce() bool { return c.settings.RetryWrites == 0 }
+
 // retryable is the statement of a write to one document; none when such writes are sent once.
 func (c *Client) retryable() command.Session {
-	if c.settings.RetryWrites == 0 {
+	if c.sendsOnce() {
 		return command.Session{}
 	}
 	return c.batched()

@@ -44,7 +44,7 @@ func (c *Client) DropIndex(t env.Task, ns, field string) Answer {
 // operation is the statement of an operation on a whole collection; none when writes are sent once:
 // then its router gives it a number of its own, and repeats it until it is over.
 func (c *Client) operation() command.Session {
-	if c.settings.RetryWrites == 0 {
+	if c.sendsOnce() {
 		return command.Session{}
 	}
 	return c.statement()
@@ -63,8 +63,7 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 		}
 		doubt.executed = doubt.executed ||
 			!errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
-		once := c.settings.RetryWrites == 0
-		if once || !isRetryableWrite(err) || !retries.again(t, err) {
+		if c.sendsOnce() || !isRetryableWrite(err) || !retries.again(t, err) {
 			return doubt.failure(err, retries.done)
 		}
 	}

@@ -42,8 +42,8 @@ func delayTables(own keyed.Source, s *scenario.Scenario) {
 	}
 }
 
-// learnShare is how many percent of the seeds with migrations have primaries learn of placements
-// while another member takes over.
+// learnShare is how many percent of the seeds whose replica sets have three members or more have
+// primaries learn of placements while another member takes over.
 const learnShare = 12
 
 // inLearning are where a primary reads a routing table, uses what it has read, or writes it down

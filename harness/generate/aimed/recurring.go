@@ -15,8 +15,8 @@ const recurringShare = 25
 
 // recur has tasks stand still or fail at one failpoint, on several of its passes: what goes wrong
 // there only in a rare state of the cluster meets that state sooner, and a task that tries again
-// fails again. Each failpoint is as likely as any other, however often runs pass it, except that
-// requests of clients do not fail: an error that no server would send them would break its word.
+// fails again. Each failpoint is as likely as any other, however often runs pass it. Requests of
+// clients do not fail, as clients would be told of errors that no server sends.
 func recur(own keyed.Source, s *scenario.Scenario) {
 	if !own.Chance("recurs", recurringShare) {
 		return
@@ -56,34 +56,4 @@ func recurringAt(in failpoint.Info) (name string, weight int) {
 // isClients says that what passes a failpoint of the role may be a request of a client.
 func isClients(r failpoint.Role) bool {
 	return r == failpoint.Request || r == failpoint.Router
-}
-
-// pullShare is how many percent of the seeds with faults of several kinds have donors fail as they
-// hand over documents, changes or the history of sessions.
-const pullShare = 12
-
-// inPulls are where a donor has taken something out of what it is to hand over, or is about to.
-var inPulls = []failpoint.Site{
-	failpoint.DonorServeClone, failpoint.DonorServeSplice, failpoint.DonorServeRead,
-	failpoint.DonorServeRead, failpoint.DonorServePushback, failpoint.DonorServeSessions,
-	failpoint.SessionSourceScan,
-}
-
-// failPulls has donors fail, while they serve a recipient, in a way in which it asks for the same
-// once more: it must get what it would have got.
-func failPulls(own keyed.Source, s *scenario.Scenario) {
-	if !own.Chance("pulls", pullShare) {
-		return
-	}
-	for i := range 1 + own.IntN("how many", 3) {
-		each := own.Fork(uint64(i))
-		site := inPulls[each.IntN("site", len(inPulls))]
-		s.AddFaults(scenario.Fault{
-			Kind: "error",
-			When: scenario.Trigger{Site: site.String(), Nth: 1 + each.IntN("pass", 5)},
-			Args: []scenario.Setting{{
-				Name: "code", Value: keyed.Pick(each, "code", "NetworkTimeout", "HostUnreachable"),
-			}},
-		})
-	}
 }

@@ -19,10 +19,10 @@ func (h *Log) lacksEnd(req *command.ShardsvrParticipate) string {
 	ns := req.Collection.NS
 	ends := req.Step == command.ParticipantDrop || req.Step == command.ParticipantRename
 	if ends && !h.ended(ns) {
-		return fmt.Sprintf("a majority has no note that %s has given its name up", ns)
+		return fmt.Sprintf("no majority has the log entry that marks the end of collection %s", ns)
 	}
 	if req.Step == command.ParticipantRename && !h.formerly(req.To, ns) {
-		return fmt.Sprintf("a majority does not know that %s was called %s", req.To, ns)
+		return fmt.Sprintf("no majority has a record that %s was formerly named %s", req.To, ns)
 	}
 	return ""
 }

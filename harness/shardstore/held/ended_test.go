@@ -39,13 +39,13 @@ func TestLacksEnd(t *testing.T) {
 		lacking string
 	}{
 		"dropped":             {command.ParticipantDrop, []oplog.Op{blocked, ended}, 0, ""},
-		"dropped, not noted":  {command.ParticipantDrop, []oplog.Op{blocked}, 0, "no note"},
-		"noted at another":    {command.ParticipantDrop, []oplog.Op{ended, blocked}, 0, "no note"},
+		"dropped, not noted":  {command.ParticipantDrop, []oplog.Op{blocked}, 0, "marks the end"},
+		"noted at another":    {command.ParticipantDrop, []oplog.Op{ended, blocked}, 0, "marks the end"},
 		"a log that is short": {command.ParticipantDrop, []oplog.Op{blocked, knows()}, 1, ""},
 		"renamed":             {command.ParticipantRename, []oplog.Op{blocked, ended, knows(ns)}, 0, ""},
-		"renamed, not noted":  {command.ParticipantRename, []oplog.Op{blocked, knows(ns)}, 0, "no note"},
+		"renamed, not noted":  {command.ParticipantRename, []oplog.Op{blocked, knows(ns)}, 0, "marks the end"},
 		"renamed, forgotten": {command.ParticipantRename, []oplog.Op{blocked, ended, knows("test.old")},
-			0, "was called test.docs"},
+			0, "formerly named test.docs"},
 		"another step": {command.ParticipantCreate, []oplog.Op{blocked}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

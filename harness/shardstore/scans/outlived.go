@@ -72,11 +72,10 @@ func endOf(m Member, ns string, behind uint64) uint64 {
 // endsFor is endOf if nothing has got the name since: a primary would not have let in a query with
 // a version after that.
 func endsFor(m Member, ns string, behind uint64) uint64 {
-	end := endOf(m, ns, behind)
 	if _, there := m.Store().Options(ns); there {
 		return 0
 	}
-	return end
+	return endOf(m, ns, behind)
 }
 
 func ends(op *oplog.Op, ns string) bool {
