@@ -91,7 +91,7 @@ func (o *Oracle) judgeLearned(e *trace.Event, leads successions) {
 				Signature: learnedReplaced, NS: e.NS,
 				Broke: fmt.Sprintf("%s installed version %s and believed that it was the primary of %s",
 					e.Node, e.Version(), e.Shard),
-				Because: []string{"another member had been elected before the config server wrote that version"},
+				Because: []string{"another member had been elected before that version was written"},
 			}, s.replaced, p.step)
 		}
 		return
