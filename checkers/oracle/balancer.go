@@ -270,7 +270,7 @@ func (o *Oracle) administer(e *trace.Event) {
 				"nobody has started it since", o.balancer.stopped)},
 		}, o.balancer.stopped, e.Step)
 	case e.ClusterChange() == trace.ShardRemoved:
-		o.left[e.Peer] = e.Step
+		o.left[e.Peer] = o.step
 		for _, ns := range o.world.Tables() {
 			if left := o.world.Table(ns).Owned(e.Peer); len(left) > 0 {
 				o.ownerless(ns, e.Peer, left[0].Min, left[0].Max, e.Step)

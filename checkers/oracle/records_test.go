@@ -256,6 +256,7 @@ func TestFences(t *testing.T) {
 		"not released":               {"m2", 5, "", fencedTooEarly},
 		"another transaction":        {"m2", 6, "", ""},
 		"no shard any more":          {"m2", 5, "since", ""},
+		"it leaves meanwhile":        {"m2", 5, "meanwhile", ""},
 		"no shard at the start":      {"m2", 5, "before", ""},
 		"another shard was removed":  {"m2", 5, "another", fencedTooEarly},
 		"no majority has removed it": {"m2", 5, "undone", fencedTooEarly},
@@ -264,19 +265,25 @@ func TestFences(t *testing.T) {
 			s := script{o: New(nil)}
 			s.lines(t, strings.Replace(opening, "-..m=a@1|0 m..+=b@1|1", "-..+=a@1|0", 1))
 			for i, shard := range []string{"a", "b", "c"} {
-				s.o.Observe(clusterChange(uint64(2+i), shard, trace.ShardAdded))
+				s.changeCluster(uint64(2+i), shard, trace.ShardAdded)
 			}
-			removed := map[string]string{"before": "b", "undone": "b", "another": "c"}[c.left]
+			removed := map[string]string{
+				"before": "b", "undone": "b", "meanwhile": "b", "another": "c",
+			}[c.left]
 			if removed != "" {
-				s.o.Observe(clusterChange(5, removed, trace.ShardRemoved))
+				s.changeCluster(5, removed, trace.ShardRemoved)
 			}
-			if c.left != "undone" {
+			if c.left == "before" || c.left == "another" {
 				s.lines(t, "majority config.0 1 5\n")
 			}
+			s.lines(t, "majority a.0 1 1\n")
 			s.o.move("m1").to = "b"
 			s.o.Starts("m1", "a_b_m1", "s", 4)
 			if c.left == "since" {
-				s.o.left["b"] = s.o.step
+				s.changeCluster(5, "b", trace.ShardRemoved)
+			}
+			if c.left == "since" || c.left == "meanwhile" {
+				s.lines(t, "majority config.0 1 5\n")
 			}
 			s.o.Released(c.released)
 			s.o.Fences("a.0", "s", c.txn)
@@ -285,12 +292,13 @@ func TestFences(t *testing.T) {
 	}
 }
 
-func clusterChange(index uint64, shard string, what trace.ClusterChange) *trace.Event {
+func (s *script) changeCluster(index uint64, shard string, what trace.ClusterChange) {
+	s.step++
 	e := trace.ClusterChangedEvent{
 		Shard: "config", Term: 1, Index: index, Peer: shard, Change: what,
 	}.Event()
-	e.Node, e.Step = "config.0", 100+index
-	return e
+	e.Node, e.Step, e.At = "config.0", s.step, s.now()
+	s.o.Observe(e)
 }
 
 // In 4.2 a donor lets a recipient begin only while it has not blocked writes.

@@ -40,6 +40,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	if two {
 		s.Collections = append(s.Collections, unevenCollection(d.Fork(0x2e), secondNamespace, s))
 	}
+	shareKeys(d.Fork(0xfe), s)
 	hot := keyed.Pick(d, "hot", 0, 10, 30, 60)
 	if littleMemory(d) {
 		hot = 90
@@ -90,6 +91,20 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	vary(d, s, z)
 	addMistakes(d.Fork(0xd0), s, z)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
+}
+
+// pairedKeys is how many percent of the seeds of a balancer have two documents with one shard key.
+const pairedKeys = 20
+
+// shareKeys gives documents a shard key in pairs: what finds places to split then meets a key again.
+// Two documents never fill a chunk of their own.
+func shareKeys(own keyed.Source, s *scenario.Scenario) {
+	if !own.Chance("paired keys", pairedKeys) {
+		return
+	}
+	for i := range s.Collections {
+		s.Collections[i].Share = 2
+	}
 }
 
 // keepSessions has the collection of sessions appear, in few chunks, in some scenarios.

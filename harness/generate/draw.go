@@ -318,8 +318,9 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 // sharedKeys is how many percent of the scenarios have several documents with one shard key.
 const sharedKeys = 20
 
-// drawShare is how many documents have one shard key. With a balancer each has its own: chunks are
-// so small then that few such documents fill one, which cannot be split and is moved in vain.
+// drawShare is how many documents have one shard key. With a balancer besides, each has its own:
+// chunks are so small then that few such documents fill one, which cannot be split and is moved in
+// vain.
 func drawShare(d keyed.Source, z size) int {
 	if z.moves <= 1 || operated(d) || !d.Chance("shared keys", sharedKeys) {
 		return 0
