@@ -48,12 +48,13 @@ const (
 )
 
 // successions are the members that take themselves for primaries, with the set of each and the step
-// at which another one was elected, 0 before.
+// at which another one was elected in a later term, 0 before. What an earlier term has elected may
+// learn of it later.
 type successions map[string]*succession
 
 type succession struct {
-	shard    string
-	replaced uint64
+	shard          string
+	term, replaced uint64
 }
 
 func (all successions) follow(e *trace.Event) {
@@ -61,11 +62,11 @@ func (all successions) follow(e *trace.Event) {
 	case trace.Elected:
 		//shardproof:allow map each member by itself
 		for _, s := range all {
-			if s.shard == e.Shard && s.replaced == 0 {
+			if s.shard == e.Shard && s.term < e.Term && s.replaced == 0 {
 				s.replaced = e.Step
 			}
 		}
-		all[e.Node] = &succession{shard: e.Shard}
+		all[e.Node] = &succession{shard: e.Shard, term: e.Term}
 	case trace.SteppedDown, trace.NodeDown, trace.NodeUp:
 		delete(all, e.Node)
 	}

@@ -93,17 +93,22 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 
-// pairedKeys is how many percent of the seeds of a balancer have two documents with one shard key.
+// pairedKeys is how many percent of the seeds of a balancer and of scripts have two documents with
+// one shard key.
 const pairedKeys = 20
 
 // shareKeys gives documents a shard key in pairs: what finds places to split then meets a key again.
 // Two documents never fill a chunk of their own.
 func shareKeys(own keyed.Source, s *scenario.Scenario) {
-	if !own.Chance("paired keys", pairedKeys) {
+	if !own.Chance("paired keys", pairedKeys) ||
+		slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool { return c.IDs > 0 }) {
 		return
 	}
+	each := keyed.Pick(own, "each", 2, 2, 3, 4)
 	for i := range s.Collections {
-		s.Collections[i].Share = 2
+		if c := &s.Collections[i]; !c.Unsharded {
+			c.Share = each
+		}
 	}
 }
 

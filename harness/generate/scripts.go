@@ -45,6 +45,7 @@ func drawScripts(d keyed.Source, seed uint64, p Profile) *scenario.Scenario {
 	cleanUpBesideMoves(d.Fork(0x7b), s)
 	vary(d, s, z)
 	aimed.IsolateShards(d.Fork(0xf3), s)
+	shareKeys(d.Fork(0xff), s)
 	return s
 }
 
