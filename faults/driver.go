@@ -151,9 +151,8 @@ type interception struct {
 }
 
 func (i *interception) suits(d *Driver, h *Hit) bool {
-	return d.is(h.Node, i.target) && (i.task == "" || i.task == h.Task) &&
-		(i.about == "" || i.about == h.Note.ID) &&
-		(len(i.roles) == 0 || slices.Contains(i.roles, h.Site.Role()))
+	return (i.task == "" || i.task == h.Task) && (i.about == "" || i.about == h.Note.ID) &&
+		(len(i.roles) == 0 || slices.Contains(i.roles, h.Site.Role())) && d.is(h.Node, i.target)
 }
 
 // takeNext gives the point to the first that waits for one such.

@@ -333,6 +333,10 @@ var sentTooEarly = strings.NewReplacer("state a.0 m1", "user a.0 1 2 d 12\nstate
 	"majority b.0 1 1\n", "copy b.0 1 2 d 12 m1\nmajority b.0 1 2\n").
 	Replace(moved) + "elected a.1 2 1 1:1\n"
 
+// deposedEarly is the same, and the donor was deposed, without knowing it, before it blocked writes.
+var deposedEarly = strings.Replace(strings.TrimSuffix(sentTooEarly, "elected a.1 2 1 1:1\n"),
+	"block a.0 m1\n", "elected a.1 2 1 1:1\nblock a.0 m1\n", 1)
+
 // known is the same migration of a range in which a session has executed a statement.
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",
 	"majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
@@ -730,6 +734,10 @@ func TestStepOracles(t *testing.T) {
 		"counted before a failover, and again": {
 			sentTooEarly + "task a.1 m1 - m ready 2\nclean a.1 2 3 c m1\ntask a.1 m1 - m done 2",
 			orphansMiscounted,
+		},
+		"counted by what a deposed donor sent": {deposedEarly + "task a.1 m1 - m ready 2", ""},
+		"counted by more than a deposed donor sent": {
+			deposedEarly + "task a.1 m1 - m ready 3", orphansMiscounted,
 		},
 		"counted as nobody had it": {sentTooEarly + "task a.1 m1 - m ready 3", orphansMiscounted},
 		"copy after the commit":    {moved + "copy b.0 1 2 c 11 m1", lateCopy},

@@ -40,6 +40,8 @@ type move struct {
 	blocked uint64
 	term    uint64
 	donor   map[string]model.Doc
+	// received is how many documents of the range the recipient had when it had all that it was sent.
+	received int
 	// miscounted is by how many documents the donor's count of orphans is too high since it was
 	// taken over by a later primary.
 	miscounted int
@@ -240,8 +242,13 @@ func (o *Oracle) beginCloning(m *move, e *trace.Event) {
 }
 
 func (o *Oracle) followReception(e *trace.Event) {
-	if m := o.moves[e.Migration()]; m != nil && e.RecipientState() == trace.RecipientDone {
-		m.arrived = true
+	if m := o.moves[e.Migration()]; m != nil {
+		switch e.RecipientState() {
+		case trace.RecipientEnteredCritSec:
+			m.received = len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max))
+		case trace.RecipientDone:
+			m.arrived = true
+		}
 	}
 	o.node(e.Node).receive(reception{e.Migration(), e.NS, e.Min, e.Max, e.RecipientState()})
 }

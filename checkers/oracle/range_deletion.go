@@ -243,14 +243,18 @@ func (o *Oracle) judgeOrphans(e *trace.Event) {
 
 // countedBefore says whether a donor that has had another primary since goes by the number of
 // documents that it gave away: it takes the count over from the recipient, which has what a primary
-// sent that was deposed before it was majority-committed. By how much that is wrong does not change
-// until the deletion is done.
+// sent that was deposed before it was majority-committed, even before it blocked writes. By how
+// much that is wrong does not change until the deletion is done.
 func (o *Oracle) countedBefore(e *trace.Event, left int) bool {
 	m := o.moves[e.Migration()]
-	if m == nil || m.blocked == 0 || e.Shard != m.from || o.world.Set(e.Shard).Term == m.term {
+	if m == nil || e.Shard != m.from || o.world.Set(e.Shard).Term == m.term {
 		return false
 	}
-	if e.DeletionState() == trace.DeletionReady && e.Orphans() == len(m.donor) {
+	given := len(m.donor)
+	if m.blocked == 0 {
+		given = m.received
+	}
+	if e.DeletionState() == trace.DeletionReady && e.Orphans() == given {
 		m.miscounted = e.Orphans() - left
 	}
 	return e.Orphans()-left == m.miscounted
