@@ -52,6 +52,15 @@ type Set struct {
 	// that some leader made, by term, since a later leader may turn out to have them.
 	chain []documentChange
 	seen  map[uint64][]documentChange
+	// lost is what clients had written and the newest leader does not have.
+	lost []LostWrite
+}
+
+// LostWrite is what a client had made of a document before an election, and what the document is
+// for the newest leader, whose log does not have that write.
+type LostWrite struct {
+	NS, ID       string
+	Wrote, Found Doc
 }
 
 func newSet(name string) *Set {
@@ -100,7 +109,7 @@ func (s *Set) elect(e *trace.Event) {
 		return
 	}
 	s.Term, s.Leader = e.Term, e.Node
-	keep := logOf(e, s.chain)
+	keep, written := logOf(e, s.chain), s.written()
 	for i := len(s.chain) - 1; i >= 0; i-- {
 		if c := &s.chain[i]; c.ofDocument() {
 			s.put(c.ns, c.id, c.before)
@@ -116,7 +125,26 @@ func (s *Set) elect(e *trace.Event) {
 		}
 		from = max(from, segment.last)
 	}
+	s.lost = s.lost[:0]
+	for _, w := range written {
+		if w.Found = s.Document(w.NS, w.ID); w.Found != w.Wrote {
+			s.lost = append(s.lost, w)
+		}
+	}
 }
+
+// written are the documents that clients have written and no majority has.
+func (s *Set) written() (all []LostWrite) {
+	for _, c := range s.chain {
+		if c.written && c.ofDocument() {
+			all = append(all, LostWrite{NS: c.ns, ID: c.id, Wrote: s.Document(c.ns, c.id)})
+		}
+	}
+	return all
+}
+
+// Lost lists the writes of clients that the newest election has undone; valid until the next.
+func (s *Set) Lost() []LostWrite { return s.lost }
 
 // termSegment is a stretch of a log: all its entries of one term, up to last.
 type termSegment struct{ term, last uint64 }

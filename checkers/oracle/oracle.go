@@ -317,6 +317,9 @@ func (o *Oracle) Observe(e *trace.Event) {
 	}
 	o.follow(e)
 	o.world.Observe(e)
+	if e.Kind == trace.Elected {
+		o.noteLostWrites(e)
+	}
 }
 
 // Broken is the first violation, nil as long as every promise holds.

@@ -335,7 +335,7 @@ var sentTooEarly = strings.NewReplacer("state a.0 m1", "user a.0 1 2 d 12\nstate
 
 // deposedEarly is the same, and the donor was deposed, without knowing it, before it blocked writes.
 var deposedEarly = strings.Replace(strings.TrimSuffix(sentTooEarly, "elected a.1 2 1 1:1\n"),
-	"block a.0 m1\n", "elected a.1 2 1 1:1\nblock a.0 m1\n", 1)
+	"block a.0 m1\n", "elected a.1 2 1 1:1\nblock a.0 m1\n", 1) + "decide a.1 m1 committed\n"
 
 // known is the same migration of a range in which a session has executed a statement.
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",

@@ -320,3 +320,26 @@ func (o *Oracle) noteResurrected(e *trace.Event, p *primaryMove) {
 		}
 	}
 }
+
+// stray is a write that a deposed primary has and its successor has not, made before the election or
+// since, and what the successor had then. While the deposed one does not know of it and the
+// successor has not fenced it, it may move a range with what it has, also with what no majority of
+// its shard will ever have.
+type stray struct{ wrote, successor model.Doc }
+
+func strayID(shard, ns, id string) string { return shard + "\x00" + ns + "\x00" + id }
+
+func (o *Oracle) followStrays(e *trace.Event) {
+	set := o.world.Set(e.Shard)
+	if e.Actor == trace.User && e.Term < set.Term && set.Leader != "" && set.Leader != e.Node {
+		o.strays[strayID(e.Shard, e.NS, e.DocID)] =
+			stray{model.Doc{Key: e.Key, Hash: e.Hash}, set.Document(e.NS, e.DocID)}
+	}
+}
+
+// noteLostWrites: what an election has undone, the deposed primary still has.
+func (o *Oracle) noteLostWrites(elected *trace.Event) {
+	for _, w := range o.world.Set(elected.Shard).Lost() {
+		o.strays[strayID(elected.Shard, w.NS, w.ID)] = stray{w.Wrote, w.Found}
+	}
+}
