@@ -140,8 +140,14 @@ func RoleOf(class string) MessageRole {
 	return others[class].Role
 }
 
+// numbered are the commands of clients that a server can tell from a copy: a router says which batch
+// it asks for.
+var numbered = map[string]bool{"GetMore": true}
+
 // MayDouble reports whether the network may deliver messages of a class twice.
-func MayDouble(class string) bool { return !client[class] && !others[class].Once }
+func MayDouble(class string) bool {
+	return numbered[class] || !client[class] && !others[class].Once
+}
 
 // ControlMessages lists the control messages, for tests that hold them against the commands that
 // exist.

@@ -182,15 +182,16 @@ func (c *cluster) routed(x *env.Exchange, asked env.Message) {
 	}
 }
 
-// snapshotAnswer has the oracle judge the time as of which a shard answers a snapshot read: that
-// which its router has picked for all shards, or has been given.
+// snapshotAnswer has the oracle judge the time as of which a shard answers a read: of a snapshot,
+// that which its router has picked for all shards, or has been given; of a causal session, none
+// before what it has seen.
 func (c *cluster) snapshotAnswer(x *env.Exchange, asked env.Message, said *command.Batch) {
 	req, opens := asked.(*command.Find)
 	if !opens {
 		return
 	}
 	a := client.Answer{Certainty: client.OK, Time: said.Time, Since: said.Since}
-	wrong := replies.Snapshot(req, &a)
+	wrong := append(replies.Snapshot(req, &a), replies.Early(req, said.Time)...)
 	if m := c.Member(x.To); m != nil {
 		wrong = append(wrong, replies.Uncommitted(req, said.Time, m.CommittedTS())...)
 	}

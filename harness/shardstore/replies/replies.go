@@ -212,6 +212,16 @@ func Uncommitted(asked *command.Find, of, committed hlc.Timestamp) (flaws []stri
 	return flaws
 }
 
+// Early judges as of which time a member answers a causal read: that which the session has seen
+// must have come, whatever the read's concern and whoever the member takes itself for.
+func Early(asked *command.Find, of hlc.Timestamp) (flaws []string) {
+	if asked.Concern != command.Snapshot && of < asked.After {
+		flaws = append(flaws, fmt.Sprintf("it returned the state of %v, and the session has seen "+
+			"that of %v", of, asked.After))
+	}
+	return flaws
+}
+
 // Scan judges the batches of a scan, one after the other.
 type Scan struct {
 	op *scenario.Op

@@ -370,6 +370,23 @@ func TestUncommitted(t *testing.T) {
 	}
 }
 
+// What a causal session has seen is there when it reads again.
+func TestEarly(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked command.Find
+		of    hlc.Timestamp
+		want  string
+	}{
+		"what it has seen":  {command.Find{Concern: command.Local, After: 7}, 7, ""},
+		"later":             {command.Find{Concern: command.MajorityRead, After: 7}, 9, ""},
+		"before":            {command.Find{Concern: command.Local, After: 7}, 6, "has seen that of 0.7"},
+		"committed, before": {command.Find{Concern: command.MajorityRead, After: 7}, 6, "0.7"},
+		"of no session":     {command.Find{Concern: command.Local}, 6, ""},
+	} {
+		told(t, name, replies.Early(&c.asked, c.of), c.want)
+	}
+}
+
 // A scan's documents come in the order of the shard key, also from one batch to the next, and in
 // batches of the size that was asked for.
 func TestScans(t *testing.T) {
