@@ -16,13 +16,14 @@ var incarnationRule = verdict.Checker{
 	Name: "ddl",
 	Promise: "A dropped collection accepts no client's write, and a migration that began before " +
 		"the drop neither copies nor deletes anything in a new collection of the same name. " +
-		"A renamed collection keeps its zones, and a dropped one leaves none behind. No " +
-		"sharded collection gets the name of an unsharded one that has documents.",
+		"A renamed collection keeps its zones and gets no others, and a dropped one leaves none " +
+		"behind. No sharded collection gets the name of an unsharded one that has documents.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
 		copiedAnother:  "a migration copied into a later collection of the same name",
 		zoning.Lost:    "a renamed collection is not in the zones that it was in before",
+		zoning.Kept:    "a renamed collection is in a zone that its new name was in before",
 		zoning.Left:    "a name has zones although its collection was dropped or renamed",
 		tookName:       "a sharded collection was renamed to the name of an unsharded one",
 	},

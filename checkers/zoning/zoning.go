@@ -20,6 +20,7 @@ import (
 const (
 	Unasked verdict.Signature = "zone-change-not-requested"
 	Lost    verdict.Signature = "zones-lost-by-rename"
+	Kept    verdict.Signature = "zones-kept-by-rename"
 	Left    verdict.Signature = "zones-left-behind"
 )
 
@@ -149,18 +150,25 @@ func (z *Zones) judgeRange(by Command, did string, r model.ZoneRange, step uint6
 	}, step)
 }
 
-// judgeRename: the ranges of a collection that gets another name stay in their zones.
+// judgeRename: the ranges of a collection that gets another name stay in their zones, and those that
+// the other name had before leave theirs.
 func (z *Zones) judgeRename(done entry, now *model.Cluster) {
-	lo, hi, zone := now.LostZone(done.to, done.before, done.from)
-	if zone == "" {
-		return
+	if lo, hi, zone := now.LostZone(done.to, done.before, done.from); zone != "" {
+		z.report(verdict.Violation{
+			Signature: Lost, NS: done.to,
+			Broke: fmt.Sprintf("%s was renamed to %s, where %s is not of zone %s",
+				done.from, done.to, z.span(lo, hi), zone),
+			Because: []string{"it was under the former name, and no operator has taken it out"},
+		}, done.step)
 	}
-	z.report(verdict.Violation{
-		Signature: Lost, NS: done.to,
-		Broke: fmt.Sprintf("%s was renamed to %s, where %s is not of zone %s",
-			done.from, done.to, z.span(lo, hi), zone),
-		Because: []string{"it was under the former name, and no operator has taken it out"},
-	}, done.step)
+	if lo, hi, zone := done.before.LostZone(done.from, now, done.to); zone != "" {
+		z.report(verdict.Violation{
+			Signature: Kept, NS: done.to,
+			Broke: fmt.Sprintf("%s was renamed to %s, where %s is of zone %s",
+				done.from, done.to, z.span(lo, hi), zone),
+			Because: []string{"it was not under the former name: the new name had it before"},
+		}, done.step)
+	}
 }
 
 // reportLeft: the next collection of that name would be held to zones that nobody gave it.

@@ -74,6 +74,7 @@ func TestZones(t *testing.T) {
 	const ns, to = "test.docs", "test.other"
 	enter, leave := ask(ns, "d", "m", "east"), ask(ns, "d", "m", "")
 	entered, left := zone(2, ns, "d", "m", "east"), zone(3, ns, "d", "m", "")
+	other, taken := ask(to, "t", "x", "west"), zone(2, to, "t", "x", "west")
 	renamed := written(3, to, trace.RenamedFrom.String()+" "+ns)
 	dropped := written(3, ns, trace.Dropped.String())
 	for name, c := range map[string]struct {
@@ -96,6 +97,18 @@ func TestZones(t *testing.T) {
 		"a rename that loses": {[]Command{enter}, []change{entered, renamed, left}, wrong(Lost)},
 		"a rename that copies": {
 			[]Command{enter}, []change{entered, renamed, zone(3, to, "d", "m", "east")}, wrong(Left),
+		},
+		"a rename to a name with zones": {
+			[]Command{enter, other}, []change{
+				taken, zone(3, ns, "d", "m", "east"), written(4, to, trace.RenamedFrom.String()+" "+ns),
+				zone(4, ns, "d", "m", ""), zone(4, to, "d", "m", "east"), zone(4, to, "t", "x", ""),
+			}, nil,
+		},
+		"a rename that keeps those of the name": {
+			[]Command{enter, other}, []change{
+				taken, zone(3, ns, "d", "m", "east"), written(4, to, trace.RenamedFrom.String()+" "+ns),
+				zone(4, ns, "d", "m", ""), zone(4, to, "d", "m", "east"),
+			}, wrong(Kept),
 		},
 		"a rename that does nothing": {[]Command{enter}, []change{entered, renamed}, wrong(Left, Lost)},
 		"a drop":                     {[]Command{enter}, []change{entered, dropped, left}, nil},
