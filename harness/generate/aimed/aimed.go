@@ -51,4 +51,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	failPulls(d.Fork(0xfb), s)
 	lookBack(d.Fork(0xfc), s)
 	learnReplaced(d.Fork(0xfd), s)
+	stopAfterFailure(d.Fork(0x100), s)
 }

@@ -36,3 +36,25 @@ func TestStops(t *testing.T) {
 		t.Errorf("%d seeds of 800 have such a stop", met)
 	}
 }
+
+// TestStopsAfterFailures: in some scenarios of either protocol a balancer is stopped when its first
+// migration has failed, and a copy of the request for that one comes as the stop is answered.
+func TestStopsAfterFailures(t *testing.T) {
+	met := map[string]int{}
+	for seed := range uint64(1500) {
+		s := generate.Mixed(seed)
+		if len(s.Faults) == 0 || s.Faults[0].Kind != "duplicate" || s.Faults[0].Until == nil ||
+			s.Faults[0].Until.Site != failpoint.BalancerStopCloseDoor.String() {
+			continue
+		}
+		met[s.Protocol]++
+		fails, early := s.Faults[1], s.Faults[2]
+		if fails.Kind != "error" || early.Kind != "early-command" ||
+			early.When.Site != fails.When.Site || s.Commands[0].Do != commandkind.BalancerStop {
+			t.Errorf("seed %d: the stop does not follow the failure", seed)
+		}
+	}
+	if len(met) != 2 {
+		t.Errorf("seeds of 1,500 with such a stop, by protocol: %v", met)
+	}
+}
