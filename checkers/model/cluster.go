@@ -13,9 +13,10 @@ import (
 // never changed; nil is that of which nothing is known.
 type Cluster struct {
 	// Mode is the balancer's, full when nobody has set it (protocol 14.3); Window is like
-	// 23:00-7:00, empty for all day.
+	// 23:00-7:00, empty for all day. Closed: nothing that the balancer has asked for is committed.
 	Mode   trace.BalancerMode
 	Window string
+	Closed bool
 	shards map[string]shardState
 	zones  map[string][]ZoneRange // of a namespace, one each
 	off    map[string]uint64      // the step at which the balancing of a namespace was switched off
@@ -42,7 +43,7 @@ func (c *Cluster) With(e *trace.Event) *Cluster {
 		next = *c
 	}
 	if e.Kind == trace.BalancerState {
-		next.Mode, next.Window = e.BalancerMode(), e.Window()
+		next.Mode, next.Window, next.Closed = e.BalancerMode(), e.Window(), e.Closed()
 		return &next
 	}
 	switch change := e.ClusterChange(); change {

@@ -276,7 +276,9 @@ func TestCauses(t *testing.T) {
 			refused("RecvChunkCommit", "ExceededTimeLimit"), "",
 		},
 		"a commit": {
-			[]happening{resharded},
+			[]happening{resharded, {40, "config.0", trace.BalancerStateEvent{
+				Shard: "config", Term: 1, Index: 2, Mode: trace.BalancerOff, Closed: true,
+			}}},
 			[]happening{
 				donor(50, trace.DonorCreated), donor(60, trace.DonorCommittingOnConfig, named),
 			},

@@ -360,7 +360,8 @@ func (c *causes) judgeCall(e *trace.Event) {
 }
 
 // judgeCommitRefused: the config server refuses a commit only if the chunk is not as the donor
-// names it (protocol 3.3), migrations are not allowed, or the balancer has been stopped.
+// names it (protocol 3.3), migrations are not allowed, or the balancer has been stopped, which
+// closes it before the stop is answered (protocol 14.3).
 func (c *causes) judgeCommitRefused(e *trace.Event) {
 	p := c.donated(e.Node, e.At)
 	if p == nil || p.named == nil {
@@ -373,8 +374,7 @@ func (c *causes) judgeCommitRefused(e *trace.Event) {
 			at.Major == p.named.Major && at.Minor == p.named.Minor && at.Epoch == p.named.Epoch
 	})
 	if !same || c.forbids[p.ns] || !c.unchanged(p.ns, p.began) || c.settings >= p.began ||
-		!c.world.LatestCluster().Knows() ||
-		c.world.LatestCluster().Mode != trace.BalancerFull && c.balancer.stopped != 0 {
+		!c.world.LatestCluster().Knows() || c.world.LatestCluster().Closed {
 		return
 	}
 	c.noCause(e, refusedIdly,
