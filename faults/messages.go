@@ -140,8 +140,8 @@ func RoleOf(class string) MessageRole {
 	return others[class].Role
 }
 
-// numbered are the commands of clients that a server can tell from a copy: a router says which batch
-// it asks for.
+// numbered are the commands of clients that a server can tell from a copy: a router says which
+// batch it asks for.
 var numbered = map[string]bool{"GetMore": true}
 
 // MayDouble reports whether the network may deliver messages of a class twice.

@@ -93,15 +93,15 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 
-// pairedKeys is how many percent of the seeds of a balancer and of scripts have two documents with
-// one shard key.
-const pairedKeys = 20
+// commonKeys is how many percent of the seeds of a balancer and of scripts have several documents
+// with one shard key.
+const commonKeys = 20
 
-// shareKeys gives documents a shard key in pairs: what finds places to split then meets a key again.
-// Two documents never fill a chunk of their own.
+// shareKeys gives several documents each shard key: what looks for places to split then meets a key
+// again. So few do not fill a chunk of their own.
 func shareKeys(own keyed.Source, s *scenario.Scenario) {
-	if !own.Chance("paired keys", pairedKeys) ||
-		slices.ContainsFunc(s.Collections, func(c scenario.Collection) bool { return c.IDs > 0 }) {
+	shared := func(c scenario.Collection) bool { return c.IDs > 0 }
+	if !own.Chance("paired keys", commonKeys) || slices.ContainsFunc(s.Collections, shared) {
 		return
 	}
 	each := keyed.Pick(own, "each", 2, 2, 3, 4)
