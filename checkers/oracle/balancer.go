@@ -150,8 +150,8 @@ func (b *balancer) since(request string) []*model.Cluster {
 	return b.states
 }
 
-// judgeChoice judges a request. What was said about shards, zones and collections counts if it was
-// in force all the time since its round began; mode and window are looked at last.
+// judgeChoice judges a request. What was said about shards and zones counts if it was in force all
+// the time since its round began; what switches balancing off, and the window, are looked at last.
 func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 	o.judgeShares(e, b)
 	o.judgeHours(e)
@@ -169,8 +169,8 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 			fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not",
 				zone, e.Peer))
 	}
-	if all(func(c *model.Cluster) bool { return o.unbalancedIn(c, e.NS) }) {
-		o.unbalanced(e, whileOff, "balancing of the collection was disabled when the round began")
+	if o.unbalancedIn(o.world.LatestCluster(), e.NS) {
+		o.unbalanced(e, whileOff, "balancing of the collection is disabled")
 	}
 	if e.Why() == trace.AtRandom {
 		b.atRandom[e.Request()] = true

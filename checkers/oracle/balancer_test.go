@@ -215,6 +215,9 @@ func TestBalancing(t *testing.T) {
 			strings.Replace(three, "round", "balancing config.0 1 2 off\nround", 1) + chose,
 			whileOff,
 		},
+		"a collection that was switched off since the round began": {
+			three + "balancing config.0 1 2 off\n" + chose, whileOff,
+		},
 		"one that is on again": {
 			strings.Replace(
 				three, "round", "balancing config.0 1 2 off\nbalancing config.0 1 3 on\nround", 1,
