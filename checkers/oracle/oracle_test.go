@@ -337,6 +337,9 @@ var sentTooEarly = strings.NewReplacer("state a.0 m1", "user a.0 1 2 d 12\nstate
 var deposedEarly = strings.Replace(strings.TrimSuffix(sentTooEarly, "elected a.1 2 1 1:1\n"),
 	"block a.0 m1\n", "elected a.1 2 1 1:1\nblock a.0 m1\n", 1) + "decide a.1 m1 committed\n"
 
+// nothingCopied is the same migration, which brings nothing.
+var nothingCopied = strings.Replace(moved, "copy b.0 1 1 c 11 m1\nmajority b.0 1 1\n", "", 1)
+
 // known is the same migration of a range in which a session has executed a statement.
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",
 	"majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
@@ -734,6 +737,14 @@ func TestStepOracles(t *testing.T) {
 		"counted before a failover, and again": {
 			sentTooEarly + "task a.1 m1 - m ready 2\nclean a.1 2 3 c m1\ntask a.1 m1 - m done 2",
 			orphansMiscounted,
+		},
+		"what a deposed donor deleted": {
+			strings.Replace(nothingCopied, "state a.0 m1",
+				"elected a.1 2 1 1:1\ndelete a.0 1 2 c\nstate a.0 m1", 1), "",
+		},
+		"what a deposed donor still has": {
+			strings.Replace(nothingCopied, "state a.0 m1",
+				"elected a.1 2 1 1:1\nstate a.0 m1", 1), notMoved,
 		},
 		"counted by what a deposed donor sent": {deposedEarly + "task a.1 m1 - m ready 2", ""},
 		"counted by more than a deposed donor sent": {

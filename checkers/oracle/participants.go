@@ -332,8 +332,11 @@ func strayID(shard, ns, id string) string { return shard + "\x00" + ns + "\x00" 
 func (o *Oracle) followStrays(e *trace.Event) {
 	set := o.world.Set(e.Shard)
 	if e.Actor == trace.User && e.Term < set.Term && set.Leader != "" && set.Leader != e.Node {
-		o.strays[strayID(e.Shard, e.NS, e.DocID)] =
-			stray{model.Doc{Key: e.Key, Hash: e.Hash}, set.Document(e.NS, e.DocID)}
+		wrote := model.Doc{Key: e.Key, Hash: e.Hash}
+		if e.Hash == 0 { // it has deleted the document
+			wrote = model.Doc{}
+		}
+		o.strays[strayID(e.Shard, e.NS, e.DocID)] = stray{wrote, set.Document(e.NS, e.DocID)}
 	}
 }
 
