@@ -321,8 +321,8 @@ func (o *Oracle) noteResurrected(e *trace.Event, p *primaryMove) {
 	}
 }
 
-// stray is a write that a deposed primary has and its successor has not, made before the election or
-// since, and what the successor had then. While the deposed one does not know of it and the
+// stray is a write that a deposed primary has and its successor has not, made before the election
+// or since, and what the successor had then. While the deposed one does not know of it and the
 // successor has not fenced it, it may move a range with what it has, also with what no majority of
 // its shard will ever have.
 type stray struct{ wrote, successor model.Doc }

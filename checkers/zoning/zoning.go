@@ -150,8 +150,8 @@ func (z *Zones) judgeRange(by Command, did string, r model.ZoneRange, step uint6
 	}, step)
 }
 
-// judgeRename: the ranges of a collection that gets another name stay in their zones, and those that
-// the other name had before leave theirs.
+// judgeRename: the ranges of a collection that gets another name stay in their zones, and those
+// that the other name had before leave theirs.
 func (z *Zones) judgeRename(done entry, now *model.Cluster) {
 	if lo, hi, zone := now.LostZone(done.to, done.before, done.from); zone != "" {
 		z.report(verdict.Violation{
