@@ -83,6 +83,13 @@ func (o *Oracle) followLives(e *trace.Event) {
 	}
 }
 
+// Outlived says whether the collection of a migration was dropped after that had begun, even if
+// another one has its name: there is no outcome to decide then.
+func (o *Oracle) Outlived(migration string) bool {
+	m := o.moves[migration]
+	return m != nil && m.began != 0 && o.drops[m.ns] > m.began
+}
+
 // Incarnation is the step since which a name has stood for the collection that it stands for, or
 // for none.
 func (o *Oracle) Incarnation(ns string) uint64 { return max(o.drops[ns], o.lives[ns]) }

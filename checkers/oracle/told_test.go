@@ -171,3 +171,23 @@ func (s *script) happens(node string, e *trace.Event) {
 	e.Step, e.At, e.Node = s.step, s.now(), node
 	s.o.Observe(e)
 }
+
+// A migration has no outcome any more when its collection was dropped, whoever has the name now.
+func TestOutlived(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   bool
+	}{
+		"its collection is there":           {opening + "state a.0 m1 - m a b\n", false},
+		"it is dropped":                     {dropped, true},
+		"another one has the name":          {dropped + again, true},
+		"a migration of the next of a name": {dropped + again + "state a.0 m2 - m a b\n", true},
+	} {
+		if got := observe(t, c.script).Outlived("m1"); got != c.want {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+	if observe(t, dropped+again+"state a.0 m2 - m a b\n").Outlived("m2") {
+		t.Error("the collection of the newer migration is taken for dropped")
+	}
+}

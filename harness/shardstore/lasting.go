@@ -94,7 +94,9 @@ func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string
 			return h.LacksForCommit(req.Move, false)
 		}
 	case *command.RangeTaskOp:
-		return h.LacksForTaskOp(req)
+		if !c.oracle.Outlived(req.Migration) {
+			return h.LacksForTaskOp(req)
+		}
 	}
 	return ""
 }
