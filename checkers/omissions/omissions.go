@@ -23,8 +23,8 @@ var (
 			"document that the query selects, that the shard has had since the query arrived, " +
 			"and that it owns at the version with which it accepted the query. A snapshot read " +
 			"returns every selected document that the shard had and owned at its time. A query " +
-			"that is no snapshot read ends when its collection is dropped, renamed or sharded on " +
-			"that member.",
+			"other than a snapshot read ends when its collection is dropped, renamed or sharded " +
+			"on that member.",
 		Signatures: verdict.Meanings{
 			outlived: "a query continued after its collection had been dropped, renamed or sharded",
 			leftOut:  "the answer to a query lacks a selected document that the shard had and owned",

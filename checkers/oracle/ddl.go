@@ -83,9 +83,9 @@ func (o *Oracle) followLives(e *trace.Event) {
 	}
 }
 
-// Outlived says whether the collection of a migration was dropped after that had begun, even if
-// another one has its name: there is no outcome to decide then.
-func (o *Oracle) Outlived(migration string) bool {
+// CollectionGone says whether the collection of a migration was dropped after that had begun, even
+// if another one has its name: there is no outcome to decide then.
+func (o *Oracle) CollectionGone(migration string) bool {
 	m := o.moves[migration]
 	return m != nil && m.began != 0 && o.drops[m.ns] > m.began
 }

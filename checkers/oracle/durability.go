@@ -106,6 +106,8 @@ func (o *Oracle) compareDefinition(w *model.Write, ns string, r model.Move) {
 	}, w.Step)
 }
 
+// compareRange: what a donor has that was deposed before it blocked writes is not known as a whole,
+// only where it differs from its successor.
 func (o *Oracle) compareRange(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	sent, deposed := donor.Documents(ns, r.Min, r.Max), true

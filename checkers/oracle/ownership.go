@@ -19,14 +19,14 @@ var ownershipRule = verdict.Checker{
 		"and a versioned query returns no document that its shard did not own when it " +
 		"accepted the query. The ranges that a server believes its shard to own at a " +
 		"version are those that the shard owned at that version. A primary installs no version " +
-		"that is newer than the election of its successor.",
+		"that was written after the election of its successor.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
 		changedAsPlain: "a shard dropped a sharded collection, or renamed another to its name, for " +
 			"a client that took it for an unsharded one",
 		readFromStranger: "a shard returned a document of a key that it does not own",
 		otherPlacement:   "a server takes other ranges for its shard's than the catalog had",
-		learnedReplaced:  "a primary installed metadata newer than the election of its successor",
+		learnedReplaced:  "a primary installed a version written after its successor's election",
 	},
 }
 

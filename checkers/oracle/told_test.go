@@ -172,8 +172,8 @@ func (s *script) happens(node string, e *trace.Event) {
 	s.o.Observe(e)
 }
 
-// A migration has no outcome any more when its collection was dropped, whoever has the name now.
-func TestOutlived(t *testing.T) {
+// A migration has no outcome any more when its collection was dropped, even if the name is in use.
+func TestCollectionGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		want   bool
@@ -183,11 +183,11 @@ func TestOutlived(t *testing.T) {
 		"another one has the name":          {dropped + again, true},
 		"a migration of the next of a name": {dropped + again + "state a.0 m2 - m a b\n", true},
 	} {
-		if got := observe(t, c.script).Outlived("m1"); got != c.want {
+		if got := observe(t, c.script).CollectionGone("m1"); got != c.want {
 			t.Errorf("%s: %v, not %v", name, got, c.want)
 		}
 	}
-	if observe(t, dropped+again+"state a.0 m2 - m a b\n").Outlived("m2") {
+	if observe(t, dropped+again+"state a.0 m2 - m a b\n").CollectionGone("m2") {
 		t.Error("the collection of the newer migration is taken for dropped")
 	}
 }

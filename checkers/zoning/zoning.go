@@ -122,7 +122,7 @@ func (z *Zones) judge() {
 			z.reportLeft(ns, done.step)
 		}
 	}
-	if done.from != "" {
+	if done.from != "" && done.before != nil {
 		z.judgeRename(done, now)
 	}
 }
@@ -153,21 +153,21 @@ func (z *Zones) judgeRange(by Command, did string, r model.ZoneRange, step uint6
 // judgeRename: the ranges of a collection that gets another name stay in their zones, and those
 // that the other name had before leave theirs.
 func (z *Zones) judgeRename(done entry, now *model.Cluster) {
-	if lo, hi, zone := now.LostZone(done.to, done.before, done.from); zone != "" {
+	differs := func(signature verdict.Signature, lo, hi, is, because string) {
 		z.report(verdict.Violation{
-			Signature: Lost, NS: done.to,
-			Broke: fmt.Sprintf("%s was renamed to %s, where %s is not of zone %s",
-				done.from, done.to, z.span(lo, hi), zone),
-			Because: []string{"it was under the former name, and no operator has taken it out"},
+			Signature: signature, NS: done.to,
+			Broke: fmt.Sprintf("%s was renamed to %s, where %s %s",
+				done.from, done.to, z.span(lo, hi), is),
+			Because: []string{because},
 		}, done.step)
 	}
+	if lo, hi, zone := now.LostZone(done.to, done.before, done.from); zone != "" {
+		differs(Lost, lo, hi, "is not in zone "+zone,
+			"it was under the former name, and no operator has taken it out")
+	}
 	if lo, hi, zone := done.before.LostZone(done.from, now, done.to); zone != "" {
-		z.report(verdict.Violation{
-			Signature: Kept, NS: done.to,
-			Broke: fmt.Sprintf("%s was renamed to %s, where %s is of zone %s",
-				done.from, done.to, z.span(lo, hi), zone),
-			Because: []string{"it was not under the former name: the new name had it before"},
-		}, done.step)
+		differs(Kept, lo, hi, "is in zone "+zone,
+			"it was not under the former name: the new name had that zone before")
 	}
 }
 

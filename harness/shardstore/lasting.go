@@ -94,7 +94,7 @@ func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string
 			return h.LacksForCommit(req.Move, false)
 		}
 	case *command.RangeTaskOp:
-		if !c.oracle.Outlived(req.Migration) {
+		if !c.oracle.CollectionGone(req.Migration) {
 			return h.LacksForTaskOp(req)
 		}
 	}

@@ -52,15 +52,7 @@ func stopAfterFailure(own keyed.Source, s *scenario.Scenario) {
 		Kind: "early-command", When: then,
 		For: time.Duration(10+own.IntN("for", 40)) * time.Millisecond,
 	})
-	at := time.Duration(1000+own.IntN("at", 400)) * time.Millisecond
-	s.Commands = slices.DeleteFunc(s.Commands, func(c scenario.Command) bool { return c.At < at })
-	s.Commands = append(s.Commands,
-		scenario.Command{At: at, Do: commandkind.BalancerStop},
-		scenario.Command{
-			At: at + time.Duration(500+own.IntN("on again", 600))*time.Millisecond,
-			Do: commandkind.BalancerStart,
-		})
-	s.SortCommands()
+	stopFirst(own, s)
 }
 
 // stopBetween has the balancer's first request to move something come late, and its primary
@@ -96,6 +88,12 @@ func stopBetween(own keyed.Source, s *scenario.Scenario) {
 		Kind: "pause", When: scenario.Trigger{Site: committing, Nth: 1},
 		For: door + time.Duration(own.IntN("commit", 60))*time.Millisecond,
 	})
+	stopFirst(own, s)
+}
+
+// stopFirst has stopping the balancer be the first thing that operators do; it is started again
+// later.
+func stopFirst(own keyed.Source, s *scenario.Scenario) {
 	at := time.Duration(1000+own.IntN("at", 400)) * time.Millisecond
 	s.Commands = slices.DeleteFunc(s.Commands, func(c scenario.Command) bool { return c.At < at })
 	s.Commands = append(s.Commands,

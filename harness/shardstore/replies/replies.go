@@ -212,8 +212,9 @@ func Uncommitted(asked *command.Find, of, committed hlc.Timestamp) (flaws []stri
 	return flaws
 }
 
-// Early judges as of which time a member answers a causal read: that which the session has seen
-// must have come, whatever the read's concern and whoever the member takes itself for.
+// Early judges the time of the state that a member returns to a causal read: never one before what
+// the session has seen, whatever the read concern is, and even if the member believes that it is
+// the primary.
 func Early(asked *command.Find, of hlc.Timestamp) (flaws []string) {
 	if asked.Concern != command.Snapshot && of < asked.After {
 		flaws = append(flaws, fmt.Sprintf("it returned the state of %v, and the session has seen "+
