@@ -84,12 +84,12 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	}
 	addGrowth(d, s, z)
 	addQuestions(d, s, z)
-	raiseChunkSizes(s)
 	stayApart(d.Fork(0xa8), s, z)
 	commandBeside(d.Fork(0x92), s, p)
 	aimed.Add(d, s, z.span)
 	vary(d, s, z)
 	addMistakes(d.Fork(0xd0), s, z)
+	raiseChunkSizes(s)
 	s.FaultsEnd = z.span + max(faultsTail, longestHalves(s.Faults))
 }
 
@@ -302,7 +302,6 @@ func addOperators(d keyed.Source, s *scenario.Scenario, z size) {
 	s.Balancer = true
 	s.Set(balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 3))...)
-	raiseChunkSizes(s)
 	stayApart(d.Fork(0xa9), s, z)
 }
 

@@ -10,15 +10,16 @@ import (
 // pushedBytes is about how many bytes an element takes that was appended to a document.
 const pushedBytes = 14
 
-// raiseChunkSizes raises sizes of chunks to what the documents of the plan need that grow most. The
-// balancer of 6.0.3 and later takes what it has moved for less than three chunks, by which shards
-// have to differ (errata E2); a document that is larger goes back and forth for ever, here as in
-// real systems, where nobody makes chunks so small.
+// raiseChunkSizes raises sizes of chunks, also those that operators set, to what the documents of
+// the plan need that grow most. The balancer of 6.0.3 and later takes what it has moved for less
+// than three chunks, by which shards have to differ (errata E2); a document that is larger goes back
+// and forth for ever, here as in real systems, where nobody makes chunks so small. It comes last, as
+// everything before may add commands and operations.
 func raiseChunkSizes(s *scenario.Scenario) {
 	if s.Protocol == "4.2" { // which counts chunks
 		return
 	}
-	least := largestDocument(s.Ops) / 2
+	least := largestKey(s) / 2
 	raise := func(value *string) {
 		if n, err := strconv.Atoi(*value); err == nil && n > 0 && n < least {
 			*value = fmt.Sprint(least)
@@ -32,19 +33,24 @@ func raiseChunkSizes(s *scenario.Scenario) {
 	scenario.VisitChunkSizes(s.Commands, func(_ string, value *string) { raise(value) })
 }
 
-// largestDocument is how large a document gets when everything is appended to it that is planned.
-func largestDocument(ops []scenario.Op) (bytes int) {
-	type document struct {
-		ns  string
-		key int64
+// largestKey is how large the documents of one shard key, which stay together, get when everything
+// is appended to them that is planned.
+func largestKey(s *scenario.Scenario) (bytes int) {
+	type shardKey struct {
+		ns    string
+		value int64
 	}
-	grown := make(map[document]int)
-	for i := range ops {
-		if o := &ops[i]; o.Kind == scenario.Push {
-			at := document{o.NS, o.Key}
+	of, each := make(map[string]scenario.Collection), 1
+	for _, c := range s.Collections {
+		of[c.NS], each = c, max(each, c.Share)
+	}
+	grown := make(map[shardKey]int)
+	for i := range s.Ops {
+		if o := &s.Ops[i]; o.Kind == scenario.Push {
+			at := shardKey{o.NS, of[o.NS].Place(o.Key)}
 			grown[at] += pushedBytes
 			bytes = max(bytes, grown[at])
 		}
 	}
-	return documentBytes + bytes
+	return each*documentBytes + bytes
 }

@@ -97,6 +97,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if p.size.faults > 0 && !p.one {
 		aimed.IsolateShards(d.Fork(0xf3), s)
 	}
+	raiseChunkSizes(s)
 	return s
 }
 
