@@ -30,7 +30,7 @@ var _ = declare(103, splitRule, func(o *Oracle) hooks {
 		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
 		latest: map[string][]*trace.Event{}, wished: map[string][]string{},
 		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
-		asked: map[string]bool{},
+		asked: map[string]bool{}, begun: map[string]int{},
 	}
 	return hooks{event: o.splits.judge}
 })
@@ -47,6 +47,10 @@ const (
 func (o *Oracle) Extents(of func(node, ns string) (x balance.Extent, hashed, known bool)) {
 	o.splits.extent = of
 }
+
+// SplitsBegun counts how often anybody has learned that chunks of the collection may be cut, which
+// shards of 4.2 ask before they look at one that was written to.
+func (o *Oracle) SplitsBegun(ns string) int { return o.splits.begun[ns] }
 
 // splits is what is known of splits that nobody has asked for.
 type splits struct {
@@ -66,6 +70,8 @@ type splits struct {
 	// what it has cut, which cuts names; zoned are the collections that were ever of a zone.
 	permits     map[string]int
 	cuts, zoned map[string]bool
+	// begun counts how often shards have learned that they may cut chunks of a collection.
+	begun map[string]int
 	// asked are the cuts that config servers have ever asked for: such a request may take its time.
 	asked map[string]bool
 }
@@ -357,6 +363,7 @@ func (o *Oracle) service(name string) *service {
 // some time, and counts it.
 func (s *splits) permit(e *trace.Event) {
 	s.permits[e.Node+" "+e.NS]++
+	s.begun[e.NS]++
 	if off := s.service(facts.AutoSplit); off.step != 0 && e.Sent() > off.off {
 		s.unwanted(e, fmt.Sprintf("%s has learned that it may cut chunks of %s", e.Node, e.NS),
 			fmt.Sprintf("it asked after step %d, when an operator was told that %s is off",

@@ -28,6 +28,9 @@ func removeRecipients(own keyed.Source, s *scenario.Scenario, p Profile) {
 		if p.size.faults > 0 && !p.one && own.Chance("unanswered", 50) {
 			loseMovePrimary(own.Fork(4), s, m.At)
 		}
+		if p.size.faults > 0 && !p.one && own.Chance("interrupted", 50) {
+			interruptMovePrimary(own.Fork(5), s)
+		}
 	}
 	if n := len(s.Migrations); n > 0 && own.Chance("leaving too", leavingShare) {
 		m := &s.Migrations[own.IntN("migration", n)]
@@ -110,6 +113,23 @@ func loseMovePrimary(own keyed.Source, s *scenario.Scenario, at time.Duration) {
 		},
 		For: time.Duration(300+own.IntN("for", 900)) * time.Millisecond,
 	})
+}
+
+// interruptMovePrimary fails a movePrimary of 8.0 when its commit was answered, or has its donor
+// lose its primary: who goes on commits again, and has to find out whether the database has moved or
+// stays as its recipient leaves (protocol 15).
+func interruptMovePrimary(own keyed.Source, s *scenario.Scenario) {
+	site := keyed.Pick(own, "site", failpoint.MovePrimaryVerify, failpoint.MovePrimaryVerify,
+		failpoint.MovePrimaryConfigTime, failpoint.MovePrimaryClear)
+	f := scenario.Fault{
+		Kind: "stepdown", Target: "donor.primary",
+		When: scenario.Trigger{Site: site.String(), Nth: 1 + own.IntN("pass", 2)},
+	}
+	if own.Chance("fails", 70) {
+		f.Kind, f.Target = "error", ""
+		f.Args = []scenario.Setting{{Name: "code", Value: "OperationFailed"}}
+	}
+	s.AddFaults(f)
 }
 
 // commitAfterRemoval has the commit of a migration stay on its way until a shard has been removed,

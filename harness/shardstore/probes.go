@@ -74,6 +74,7 @@ func (p *prober) probe(t env.Task, c *scenario.Collection) {
 	default:
 		p.scan(t, c.NS)
 		p.readBounds(t, c.NS)
+		p.fillChunks(t, c)
 	}
 }
 
