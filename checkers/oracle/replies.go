@@ -161,14 +161,17 @@ var placementRule = verdict.Checker{
 	Signatures: verdict.Meanings{
 		readOutdated: "a secondary answered by a placement that it should have forgotten",
 		learnedEarly: "a secondary uses metadata from a primary and lacks entries of that primary's log",
+		learnedOutdated: "a secondary began to use a placement that it had been told to forget " +
+			"since it asked for it",
 	},
 }
 
 var _ = declare(124, placementRule, func(*Oracle) hooks { return hooks{} })
 
 const (
-	readOutdated verdict.Signature = "read-by-outdated-placement"
-	learnedEarly verdict.Signature = "learned-without-log"
+	readOutdated    verdict.Signature = "read-by-outdated-placement"
+	learnedEarly    verdict.Signature = "learned-without-log"
+	learnedOutdated verdict.Signature = "learned-outdated"
 )
 
 // LearnedEarly reports a secondary that uses a placement without the log of the primary that has
@@ -177,6 +180,17 @@ func (o *Oracle) LearnedEarly(node, ns, why string) {
 	o.report(placementRule, verdict.Violation{
 		Signature: learnedEarly, NS: ns,
 		Broke:   fmt.Sprintf("%s uses metadata of %s from its primary too early", node, ns),
+		Because: []string{why},
+	}, o.step)
+}
+
+// LearnedOutdated reports a secondary that begins to use a placement which it had been told to forget
+// before it used it, and by what (protocol 4 step 8): whatever it answers from then on is suspect.
+func (o *Oracle) LearnedOutdated(node, ns, why string) {
+	o.report(placementRule, verdict.Violation{
+		Signature: learnedOutdated, NS: ns,
+		Broke: fmt.Sprintf("%s uses metadata of %s that it should have forgotten already",
+			node, ns),
 		Because: []string{why},
 	}, o.step)
 }

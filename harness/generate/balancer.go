@@ -41,6 +41,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		s.Collections = append(s.Collections, unevenCollection(d.Fork(0x2e), secondNamespace, s))
 	}
 	shareKeys(d.Fork(0xfe), s)
+	broken := breakUp(d.Fork(0x103), s)
 	hot := keyed.Pick(d, "hot", 0, 10, 30, 60)
 	if littleMemory(d) {
 		hot = 90
@@ -82,6 +83,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		s.Commands = append(s.Commands,
 			scenario.Command{At: at, Do: commandkind.RemoveShard, Name: scenario.ShardName(0)})
 	}
+	joinUp(d.Fork(0x104), s, broken)
 	addGrowth(d, s, z)
 	addQuestions(d, s, z)
 	stayApart(d.Fork(0xa8), s, z)

@@ -32,6 +32,9 @@ var repeated = []commandkind.Name{
 // ones of another operator.
 func commandBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 	changeShardsBeside(own.Fork(1), s, p)
+	if p.size.faults > 0 && !p.one {
+		queueAtLock(own.Fork(2), s)
+	}
 	if !own.Chance("again", twoOperatorsShare) {
 		return
 	}
@@ -77,4 +80,58 @@ func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 			For: time.Duration(100+own.IntN("held for", 700)) * time.Millisecond,
 		})
 	}
+}
+
+// queueShare is how many percent of the seeds with a balancer have operators' commands about shards
+// wait for the lock of the config server together.
+const queueShare = 20
+
+// locked are where the config server stands in the midst of a commit, with its lock.
+var locked = []failpoint.Site{
+	failpoint.ConfigCommitReadColl, failpoint.ConfigCommitReadChunk,
+	failpoint.ConfigCommitAfterLocalWrite,
+}
+
+// queueAtLock has the config server stand still in the midst of a commit while operators change a
+// shard and remove it, or remove two: each command must go by what the one before it has written.
+func queueAtLock(own keyed.Source, s *scenario.Scenario) {
+	founders := s.Topology.Founders()
+	if !s.Balancer || founders < 2 || namesShards(s) || !own.Chance("queue", queueShare) {
+		return
+	}
+	first := own.IntN("shard", founders)
+	name, other := scenario.ShardName(first), (first+1+own.IntN("other", founders-1))%founders
+	at := warmUp + time.Duration(100+own.IntN("at", 400))*time.Millisecond
+	queue := []scenario.Command{
+		{At: at, Do: commandkind.ZoneAdd, Name: name, Value: "north"},
+		{At: at + time.Millisecond, Do: commandkind.RemoveShard, Name: name},
+	}
+	switch {
+	case own.Chance("two", 40):
+		queue[0] = scenario.Command{
+			At: at, Do: commandkind.RemoveShard, Name: scenario.ShardName(other),
+		}
+	case s.Protocol == "4.2" && own.Chance("limit", 50):
+		queue[0] = scenario.Command{At: at, Do: commandkind.ShardLimit, Name: name, Value: "5000"}
+	}
+	again := at + time.Duration(300+own.IntN("again", 600))*time.Millisecond
+	for _, c := range queue {
+		if c.Do == commandkind.RemoveShard {
+			queue = append(queue,
+				scenario.Command{At: again, Do: commandkind.AddShard, Name: c.Name})
+		}
+	}
+	s.Commands = append(s.Commands, queue...)
+	s.SortCommands()
+	s.AddFaults(scenario.Fault{
+		Kind: "pause",
+		When: scenario.Trigger{
+			Site: locked[own.IntN("site", len(locked))].String(), Nth: 1 + own.IntN("pass", 2),
+		},
+		Until: &scenario.Trigger{
+			Site: failpoint.ConfigDrainStart.String(), Nth: 1,
+			After: time.Duration(2+own.IntN("after", 15)) * time.Millisecond,
+		},
+		For: 600 * time.Millisecond,
+	})
 }

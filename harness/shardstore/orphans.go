@@ -145,10 +145,14 @@ func (c *cluster) learnsPlacement(e *trace.Event) {
 			if wrong != "" && !m.Leading() {
 				c.oracle.LearnedEarly(e.Node, e.NS, wrong)
 			}
+			since := c.placements.Outdated(node, e.NS, m.Applied().Index, m)
+			if since != "" && !m.Leading() {
+				c.oracle.LearnedOutdated(e.Node, e.NS, since)
+			}
 		}
 	case trace.MetadataCleared:
 		c.placements.Cleared(node, e.NS)
-	case trace.RolledBack, trace.NodeDown:
+	case trace.RolledBack, trace.NodeDown, trace.Writable: // a primary learns from the catalog
 		c.placements.Undone(node)
 	}
 }

@@ -52,4 +52,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	lookBack(d.Fork(0xfc), s)
 	learnReplaced(d.Fork(0xfd), s)
 	stopAfterFailure(d.Fork(0x100), s)
+	signalLearners(d.Fork(0x101), s)
 }

@@ -105,18 +105,18 @@ func (s *Secondaries) Cleared(node env.NodeID, ns string) { delete(s.of(node).si
 func (s *Secondaries) Undone(node env.NodeID) { delete(s.members, node) }
 
 // Outdated says by which entry a member should have forgotten the placement that it uses, among
-// those that it had when a request arrived; empty for none.
-func (s *Secondaries) Outdated(node env.NodeID, ns string, arrived uint64, log Log) string {
+// those up to an index, such as that which it had when a request arrived; empty for none.
+func (s *Secondaries) Outdated(node env.NodeID, ns string, upto uint64, log Log) string {
 	since, knows := s.of(node).since[ns]
 	if !knows {
 		return ""
 	}
-	for i := since + 1; i <= arrived; i++ {
+	for i := since + 1; i <= upto; i++ {
 		e, term, kept := log.Entry(i)
 		if why := ""; kept {
 			if why = endsPlacement(e, ns); why != "" {
-				return fmt.Sprintf("it learned the placement when its log ended at entry %d, and had "+
-					"entry %d of term %d when the request arrived, %s", since, i, term, why)
+				return fmt.Sprintf("it asked for the placement when its log ended at entry %d, and had "+
+					"entry %d of term %d by then, %s", since, i, term, why)
 			}
 		}
 	}
