@@ -88,6 +88,12 @@ var Fields = map[string]Judge{
 		"these are moved away: else the removal does not end"},
 	"command.RemoveShardReply.Unfinished": {"", "a text for people; what is behind it keeps the " +
 		"removal from ending, which liveness judges"},
+
+	"command.SplitPolicy.ChunkBytes": {"split-points",
+		"a shard that is told another size cuts its chunks elsewhere"},
+	"command.SplitPolicy.AutoSplit": {"split-points",
+		"where operators have switched it off nothing is split; else, a shard looks: probes"},
+	"command.SplitPolicy.Balancing": {"", "a hint for shards: the balancer decides for itself"},
 }
 
 // Between are the replies that neither clients nor operators get, and who asks.
