@@ -32,7 +32,7 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	slowCommits(d.Fork(0xb1), s)
 	crashRouters(d.Fork(0x93), s, span)
 	failSetUps(d.Fork(0xda), s)
-	outliveReigns(d.Fork(0xe3), s, span)
+	outliveTerms(d.Fork(0xe3), s, span)
 	hearNobody(d.Fork(0xe5), s)
 	commitToAnother(d.Fork(0xe7), s)
 	stopBetween(d.Fork(0xe8), s)

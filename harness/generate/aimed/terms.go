@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// reignShare is how many percent of the seeds with faults of several kinds have requests that
-	// outlive a reign: the time in which their primary leads, and then that of another member.
-	reignShare = 15
+	// outliveShare is how many percent of the seeds with faults of several kinds have requests that
+	// outlive the term of their primary, and then that of another member.
+	outliveShare = 15
 	// lookedUp is at how many failpoints, not counting its first, a write has looked up whether it
 	// was executed before, and has not been executed yet.
 	lookedUp = 3
@@ -25,11 +25,11 @@ var outlived = []string{
 	"Delete",
 }
 
-// outliveReigns has requests stand still on a primary until the same member leads again: in the
+// outliveTerms has requests stand still on a primary until the same member leads again: in the
 // meantime another one has led for long enough to carry out the next attempt of the client, which
 // is impatient. The request must then not rely on what it looked up before.
-func outliveReigns(own keyed.Source, s *scenario.Scenario, span time.Duration) {
-	if !own.Chance("reigns", reignShare) {
+func outliveTerms(own keyed.Source, s *scenario.Scenario, span time.Duration) {
+	if !own.Chance("reigns", outliveShare) {
 		return
 	}
 	s.Set(scenario.Setting{
