@@ -141,16 +141,17 @@ func (r *rounds) judge(e *trace.Event) {
 		return
 	}
 	r.followQueued(e)
+	if e.Kind == trace.EntryChanged {
+		r.judgeDefragmented(e)
+	}
 	switch e.Kind {
-	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
+	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.EntryChanged:
 		r.changed = e.At
 		if !r.off || e.Kind == trace.BalancerState {
 			r.lookBetween(e.Node)
 		}
 	case trace.BalancerRound:
 		r.turn(e)
-	case trace.EntryChanged:
-		r.judgeDefragmented(e)
 	case trace.BalancerChose:
 		r.choose(e)
 	case trace.BalancerDone:
@@ -228,7 +229,8 @@ func (r *rounds) follow(e *trace.Event) {
 		if e.Node == now.node && e.Code() != "" {
 			now.noteFailed(r.causes.of(e.Peer).shard, e)
 		}
-	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone:
+	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone,
+		trace.EntryChanged:
 		if e.Node != now.node {
 			return
 		}

@@ -175,6 +175,49 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestSizesMeanwhile: a donor may be asked for chunks of any size that the collection had since the
+// round began, also of one that it had only for a while.
+func TestSizesMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked int64
+		want  verdict.Signature
+	}{
+		"at the beginning": {100, ""},
+		"for a while":      {150, ""},
+		"at the end":       {600, ""},
+		"never":            {200, notAsChosen},
+	} {
+		s, state := script{o: New(nil)}, uneven()
+		s.o.Views(func(string) *balance.Round {
+			copied := *state
+			copied.Collections = slices.Clone(state.Collections)
+			return &copied
+		})
+		see := func(node string, e *trace.Event) {
+			s.step++
+			e.Step, e.At, e.Node = s.step, s.now(), node
+			s.o.Observe(e)
+		}
+		s.lines(t, "elected a.0 1 0 1:0\nelected config.0 1 0 1:0\nround config.0 1 1 begun")
+		for i, size := range []int64{150, 600} {
+			see("config.0", trace.EntryChangedEvent{
+				Shard: "config", Peer: "test.docs", Term: 1, Index: uint64(i + 1), NS: "test.docs",
+				Why: "configureCollectionBalancing", Fields: []string{"maxChunkSizeBytes"},
+			}.Event())
+			state.Collections[0].ChunkBytes = size
+		}
+		see("config.0", trace.BalancerChoseEvent{
+			Shard: "a", Peer: "b", Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/1/1",
+		}.Event())
+		see("a.0", trace.MoveAskedEvent{
+			Peer: "b", NS: "test.docs", Min: "\x00", Max: "g", Request: "balancer/1/1/1",
+			Asking: balance.Asking(false, false, "", c.asked),
+		}.Event())
+		t.Run(name, func(t *testing.T) { expectOf(t, s.o, policyRule, c.want) })
+	}
+}
+
 // TestChoiceOnItsWay: a round that has nothing on record, and waits all the same, has chosen
 // something that its task has not come to announce.
 func TestChoiceOnItsWay(t *testing.T) {

@@ -12,14 +12,19 @@ const pushedBytes = 14
 
 // raiseChunkSizes raises sizes of chunks, also those that operators set, to what the documents of
 // the plan need that grow most. The balancer of 6.0.3 and later takes what it has moved for less
-// than three chunks, by which shards have to differ (errata E2); a document that is larger goes back
-// and forth for ever, here as in real systems, where nobody makes chunks so small. It comes last, as
-// everything before may add commands and operations.
+// than three chunks, by which shards have to differ (errata E2); a document that is larger goes
+// back and forth for ever, here as in real systems, where nobody makes chunks so small. In 4.2,
+// several documents of one shard key that are larger than a chunk never leave their shard, which
+// cannot be removed then. It comes last, as everything before may add commands and operations.
 func raiseChunkSizes(s *scenario.Scenario) {
-	if s.Protocol == "4.2" { // which counts chunks
-		return
+	largest, documents := largestKey(s)
+	least := largest / 2
+	if s.Protocol == "4.2" {
+		if documents == 1 {
+			return // it counts chunks, and a chunk of one document is never too big to be moved
+		}
+		least = largest
 	}
-	least := largestKey(s) / 2
 	raise := func(value *string) {
 		if n, err := strconv.Atoi(*value); err == nil && n > 0 && n < least {
 			*value = fmt.Sprint(least)
@@ -34,15 +39,15 @@ func raiseChunkSizes(s *scenario.Scenario) {
 }
 
 // largestKey is how large the documents of one shard key, which stay together, get when everything
-// is appended to them that is planned.
-func largestKey(s *scenario.Scenario) (bytes int) {
+// is appended to them that is planned, and how many documents a key has.
+func largestKey(s *scenario.Scenario) (bytes, documents int) {
 	type shardKey struct {
 		ns    string
 		value int64
 	}
-	of, each := make(map[string]scenario.Collection), 1
+	of := make(map[string]scenario.Collection)
 	for _, c := range s.Collections {
-		of[c.NS], each = c, max(each, c.Share)
+		of[c.NS], documents = c, max(documents, c.Share, 1)
 	}
 	grown := make(map[shardKey]int)
 	for i := range s.Ops {
@@ -52,5 +57,5 @@ func largestKey(s *scenario.Scenario) (bytes int) {
 			bytes = max(bytes, grown[at])
 		}
 	}
-	return each*documentBytes + bytes
+	return documents*documentBytes + bytes, documents
 }
