@@ -87,9 +87,13 @@ func cursorIs(at int64, state trace.CursorState, version ...trace.Chunk) happeni
 }
 
 func donor(at int64, state trace.DonorState, named ...trace.Chunk) happening {
+	return donorOf("m1", at, state, named...)
+}
+
+func donorOf(migration string, at int64, state trace.DonorState, named ...trace.Chunk) happening {
 	return happening{at, "a.0", trace.DonorAdvancedEvent{
-		Shard: "a", Peer: "b", NS: "test.docs", Min: "", Max: "m", Migration: "m1", State: state,
-		Chunks: named,
+		Shard: "a", Peer: "b", NS: "test.docs", Min: "", Max: "m", Migration: migration,
+		State: state, Chunks: named,
 	}}
 }
 
@@ -183,6 +187,14 @@ func TestCauses(t *testing.T) {
 				donor(50, trace.DonorCreated), donor(60, trace.DonorDone), answeredMove(70, 40),
 			},
 			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), refusedIdly,
+		},
+		"a migration before which a request came that waited for another": {
+			nil, []happening{
+				donorOf("m0", 20, trace.DonorCreated), donorOf("m0", 45, trace.DonorDone),
+				answeredMove(46, 19),
+				donor(50, trace.DonorCreated), donor(60, trace.DonorDone), answeredMove(70, 30),
+			},
+			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), "",
 		},
 		"a migration of which only an answer failed": {
 			nil, []happening{

@@ -208,10 +208,19 @@ func (c *causes) noteAnswer(e *trace.Event) {
 	for _, p := range c.takes[e.Node] {
 		// The request for a migration came before the migration was over.
 		if p.donor && e.Arrived() < p.over && p.answered == 0 && isListed(moves, e.Asked()) &&
-			(e.Code() == "" || c.move(p.id).committed == 0) {
+			(e.Code() == "" || c.move(p.id).committed == 0) && !c.mayHaveWaited(e, p) {
 			p.answered = e.At
 		}
 	}
+}
+
+// mayHaveWaited says whether a request that came before a migration of its node may have waited for an
+// earlier one, as a repeated request does.
+func (c *causes) mayHaveWaited(e *trace.Event, later *part) bool {
+	return e.Arrived() < later.began && slices.ContainsFunc(c.takes[e.Node], func(p *part) bool {
+		return p != later && p.donor && p.began <= e.Arrived() &&
+			(p.over == 0 || p.over >= e.Arrived())
+	})
 }
 
 // donated is the migration that a node has donated since a moment; nil when it may be one of
