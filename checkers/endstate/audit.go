@@ -32,6 +32,9 @@ type Audit struct {
 	// they make and drop, empty when there is no other.
 	Whole []histories.Op
 	Index string
+	// Copied are the times from when to when a movePrimary of 4.2 copied the collection, in virtual
+	// nanoseconds. What an operation did to its indexes meanwhile may be left behind.
+	Copied [][2]int64
 	// Described are the descriptions that an index of a name may have, as far as that is known.
 	Described map[string][]string
 	// Options are those that were asked for when a collection was made, by its UUID, as far as that

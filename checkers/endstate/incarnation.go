@@ -31,7 +31,7 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 		return
 	}
 	var first *Member
-	made, known := indexed(a.Whole)
+	made, known := a.indexed()
 	for i := range a.Members {
 		m := &a.Members[i]
 		owner := slices.ContainsFunc(a.Table, func(c trace.Chunk) bool {
@@ -113,14 +113,17 @@ func (m *Member) indexed(name string) bool {
 }
 
 // indexed says whether the collection has its index in the end, which is known when the last
-// operation to make or remove it was acknowledged and began after all others had ended.
-func indexed(ops []histories.Op) (made, known bool) {
-	for i := range ops {
-		op := &ops[i]
+// operation to make or remove it was acknowledged, began after all others had ended, and was not
+// beside a copy.
+func (a *Audit) indexed() (made, known bool) {
+	for i := range a.Whole {
+		op := &a.Whole[i]
 		index := op.Kind.Of().Index
 		makes, removes := index == opkind.IndexMade, index == opkind.IndexRemoved
-		if (makes || removes) && op.Outcome == histories.OK && last(op, ops) {
-			return makes, true
+		if (makes || removes) && op.Outcome == histories.OK && last(op, a.Whole) {
+			return makes, !slices.ContainsFunc(a.Copied, func(span [2]int64) bool {
+				return op.CallAt <= span[1] && op.ReturnAt >= span[0]
+			})
 		}
 	}
 	return false, false

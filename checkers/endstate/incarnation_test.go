@@ -90,6 +90,20 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 			a.Whole = wholes(scenario.CreateIndex)
 			a.Members[0].Indexes = nil
 		}, indexMissing},
+		"unsharded, and made while it was copied": {func(a *Audit) {
+			a.Unsharded, a.UUID = true, ""
+			a.Whole = wholes(scenario.CreateIndex)
+			a.Whole[0].CallAt, a.Whole[0].ReturnAt, a.Copied = 40, 60, [][2]int64{{5, 9}, {50, 90}}
+			for i := range a.Members {
+				a.Members[i].Indexes = nil
+			}
+		}, ""},
+		"unsharded, and made before it was copied": {func(a *Audit) {
+			a.Unsharded, a.UUID = true, ""
+			a.Whole = wholes(scenario.CreateIndex)
+			a.Whole[0].CallAt, a.Whole[0].ReturnAt, a.Copied = 40, 60, [][2]int64{{70, 90}}
+			a.Members[0].Indexes = nil
+		}, indexMissing},
 		"removed or not": {func(a *Audit) {
 			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
 			a.Whole[1].Call = a.Whole[0].Return

@@ -248,8 +248,10 @@ type primaryMove struct {
 	// arrived is when the recipient had last noted that the database arrives, and changed when a
 	// client last changed something of it on the donor after the first note; 0 is never.
 	arrived, changed uint64
-	// beside is what clients changed between the beginning of the copy of 4.2 and the commit.
+	// beside is what clients changed between the beginning of the copy of 4.2 and the commit; the
+	// copy is made from copied[0] to copied[1], in virtual nanoseconds, 0 for not yet.
 	beside []besideCopy
+	copied [2]int64
 }
 
 // home is where the latest movePrimary has brought a database.
@@ -258,7 +260,9 @@ type home struct{ move, shard string }
 // noteCopying begins to follow what clients change while a movePrimary of 4.2 copies.
 func (o *Oracle) noteCopying(e *trace.Event) {
 	if p := o.primaries[e.Migration()]; o.older() && e.PrimaryMovePhase() == trace.PrimaryCloning {
-		o.copying[e.Shard+" "+e.NS] = p
+		o.copying[e.Shard+" "+e.NS], p.copied[0] = p, e.At
+	} else if p.copied[0] != 0 && p.copied[1] == 0 {
+		p.copied[1] = e.At
 	}
 }
 

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -208,6 +209,29 @@ func TestLeftBehind(t *testing.T) {
 		}
 		if !slices.Equal(left, c.left) {
 			t.Errorf("%s: %v was left behind, want %v", name, left, c.left)
+		}
+	}
+}
+
+// A copy of 4.2 counts from its beginning, if the database moves in the end.
+func TestCopied(t *testing.T) {
+	const (
+		moving = "moving a.0 p1 b copies\n"
+		commit = "database 1 3 movePrimary_p1 -..+=b@2|0\n"
+	)
+	for name, c := range map[string]struct {
+		protocol   migrationmodel.Protocol
+		script, ns string
+		copies     int
+	}{
+		"a move":                  {migrationmodel.V42, moving + commit, "test.plain", 1},
+		"a move of another":       {migrationmodel.V42, moving + commit, "more.plain", 0},
+		"a move without a commit": {migrationmodel.V42, moving, "test.plain", 0},
+		"a move of 8.0":           {migrationmodel.V80, moving + commit, "test.plain", 0},
+	} {
+		copied := observeIn(t, c.protocol, opening+on+c.script).Copied(c.ns)
+		if len(copied) != c.copies || c.copies > 0 && copied[0][1] != math.MaxInt64 {
+			t.Errorf("%s: copied at %v, want %d copies without an end", name, copied, c.copies)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
@@ -314,4 +316,22 @@ func (f *fields) flawZoned(w *model.Write, cluster *model.Cluster, all []string)
 		turn[zone]++
 	}
 	return nil
+}
+
+// Copied are the times from when to when a collection was copied by moves of its primary in 4.2 that
+// took effect, in virtual nanoseconds: an index that clients make or drop meanwhile may be left
+// behind, as a document may (protocol 15).
+func (o *Oracle) Copied(ns string) (all [][2]int64) {
+	for _, id := range slices.Sorted(maps.Keys(o.primaries)) {
+		p := o.primaries[id]
+		if p.database != databaseOf(ns) || p.copied[0] == 0 || p.written == 0 {
+			continue
+		}
+		span := p.copied
+		if span[1] == 0 {
+			span[1] = math.MaxInt64
+		}
+		all = append(all, span)
+	}
+	return all
 }
