@@ -214,8 +214,8 @@ func (c *causes) noteAnswer(e *trace.Event) {
 	}
 }
 
-// mayHaveWaited says whether a request that came before a migration of its node may have waited for an
-// earlier one, as a repeated request does.
+// mayHaveWaited says whether a request that came before a migration of its node may have waited for
+// an earlier one, as a repeated request does.
 func (c *causes) mayHaveWaited(e *trace.Event, later *part) bool {
 	return e.Arrived() < later.began && slices.ContainsFunc(c.takes[e.Node], func(p *part) bool {
 		return p != later && p.donor && p.began <= e.Arrived() &&

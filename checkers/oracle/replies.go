@@ -184,8 +184,9 @@ func (o *Oracle) LearnedEarly(node, ns, why string) {
 	}, o.step)
 }
 
-// LearnedOutdated reports a secondary that begins to use a placement which it had been told to forget
-// before it used it, and by what (protocol 4 step 8): whatever it answers from then on is suspect.
+// LearnedOutdated reports a secondary that begins to use a placement which it had been told to
+// forget before it used it, and by what (protocol 4 step 8): whatever it answers from then on is
+// suspect.
 func (o *Oracle) LearnedOutdated(node, ns, why string) {
 	o.report(placementRule, verdict.Violation{
 		Signature: learnedOutdated, NS: ns,

@@ -116,8 +116,8 @@ func loseMovePrimary(own keyed.Source, s *scenario.Scenario, at time.Duration) {
 }
 
 // interruptMovePrimary fails a movePrimary of 8.0 when its commit was answered, or has its donor
-// lose its primary: who goes on commits again, and has to find out whether the database has moved or
-// stays as its recipient leaves (protocol 15).
+// lose its primary: who goes on commits again, and has to find out whether the database has moved
+// or stays as its recipient leaves (protocol 15).
 func interruptMovePrimary(own keyed.Source, s *scenario.Scenario) {
 	site := keyed.Pick(own, "site", failpoint.MovePrimaryVerify, failpoint.MovePrimaryVerify,
 		failpoint.MovePrimaryConfigTime, failpoint.MovePrimaryClear)

@@ -26,8 +26,8 @@ const (
 	lookPatience = 500 * time.Millisecond
 )
 
-// fillChunks writes to chunks of 4.2 as much as makes their shards look whether they are to be split
-// (protocol 13.2): also when an earlier look has failed.
+// fillChunks writes to chunks of 4.2 as much as makes their shards look whether they are to be
+// split (protocol 13.2): also when an earlier look has failed.
 func (p *prober) fillChunks(t env.Task, c *scenario.Collection) {
 	if protocolOf(p.scenario) != protocol.V42 || p.largestChunk(c.NS) > largestFilled {
 		return
@@ -54,8 +54,8 @@ func (p *prober) fillChunks(t env.Task, c *scenario.Collection) {
 	}
 }
 
-// largestChunk is the largest size that anybody has ever set chunks of a collection to have: a shard
-// goes by what it was told when it last looked.
+// largestChunk is the largest size that anybody has ever set chunks of a collection to have: a
+// shard goes by what it was told when it last looked.
 func (p *prober) largestChunk(ns string) int64 {
 	bytes := slices.Max(p.chunkSizes())
 	scenario.VisitChunkSizes(p.scenario.Commands, func(of string, value *string) {

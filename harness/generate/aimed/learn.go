@@ -49,7 +49,8 @@ func signalLearners(own keyed.Source, s *scenario.Scenario) {
 // readsBeforeMoves is before how many migrations clients read from secondaries.
 const readsBeforeMoves = 8
 
-// readBeforeMove has a client read the collection from secondaries shortly before a range of it moves.
+// readBeforeMove has a client read the collection from secondaries shortly before a range of it
+// moves.
 func readBeforeMove(own keyed.Source, s *scenario.Scenario, m *scenario.Migration) {
 	i := slices.IndexFunc(s.Collections, func(c scenario.Collection) bool { return c.NS == m.NS })
 	if i < 0 {
