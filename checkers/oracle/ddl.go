@@ -319,8 +319,8 @@ func (f *fields) flawZoned(w *model.Write, cluster *model.Cluster, all []string)
 }
 
 // Copied are the times from when to when a collection was copied by moves of its primary in 4.2
-// that took effect, in virtual nanoseconds: an index that clients make or drop meanwhile may be left
-// behind, as a document may (protocol 15).
+// that took effect, in virtual nanoseconds: an index that clients make or drop meanwhile may be
+// left behind, as a document may (protocol 15).
 func (o *Oracle) Copied(ns string) (all [][2]int64) {
 	for _, id := range slices.Sorted(maps.Keys(o.primaries)) {
 		p := o.primaries[id]
