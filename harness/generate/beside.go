@@ -83,17 +83,18 @@ func changeShardsBeside(own keyed.Source, s *scenario.Scenario, p Profile) {
 }
 
 // queueShare is how many percent of the seeds with a balancer have operators' commands about shards
-// wait for the lock of the config server together.
+// wait together for the config server's lock.
 const queueShare = 20
 
-// locked are where the config server stands in the midst of a commit, with its lock.
+// locked are the sites in a commit at which the config server holds its lock.
 var locked = []failpoint.Site{
 	failpoint.ConfigCommitReadColl, failpoint.ConfigCommitReadChunk,
 	failpoint.ConfigCommitAfterLocalWrite,
 }
 
-// queueAtLock has the config server stand still in the midst of a commit while operators change a
-// shard and remove it, or remove two: each command must go by what the one before it has written.
+// queueAtLock pauses the config server in the midst of a commit, while it holds its lock. Meanwhile
+// operators change a shard and remove it, or remove two, and these commands queue for the lock.
+// Each must go by what the one before it wrote, not by what it read before it got the lock.
 func queueAtLock(own keyed.Source, s *scenario.Scenario) {
 	founders := s.Topology.Founders()
 	if !s.Balancer || founders < 2 || namesShards(s) || !own.Chance("queue", queueShare) {

@@ -10,12 +10,13 @@ import (
 // pushedBytes is about how many bytes an element takes that was appended to a document.
 const pushedBytes = 14
 
-// raiseChunkSizes raises sizes of chunks, also those that operators set, to what the documents of
-// the plan need that grow most. The balancer of 6.0.3 and later takes what it has moved for less
-// than three chunks, by which shards have to differ (errata E2); a document that is larger goes
-// back and forth for ever, here as in real systems, where nobody makes chunks so small. In 4.2,
-// several documents of one shard key that are larger than a chunk never leave their shard, which
-// cannot be removed then. It comes last, as everything before may add commands and operations.
+// raiseChunkSizes raises all sizes of chunks, including those that operators set, to what the
+// fastest-growing shard key of the plan needs. The balancer of 6.0.3 and later moves data only
+// between shards that differ by at least three chunk sizes (errata E2), and one move has to change
+// that difference by less. A document that is too large for that is moved back and forth for ever,
+// here as in real systems, where nobody makes chunks so small. In 4.2, documents that share a shard
+// key and together exceed the size of a chunk can never leave their shard, so that the shard can
+// never be removed. It comes last, because what was drawn before may add commands and operations.
 func raiseChunkSizes(s *scenario.Scenario) {
 	largest, documents := largestKey(s)
 	least := largest / 2

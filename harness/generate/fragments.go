@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// fragmentedShare is how many percent of the seeds of a balancer of 8.0 begin with a collection
+	// fragmentedShare is how many percent of the seeds of the balancer of 8.0 begin with a collection
 	// in fragments, which is defragmented.
 	fragmentedShare = 30
-	// fragments are how many small chunks there are, fragmentKeys how many keys each has.
+	// fragments is the number of small chunks, fragmentKeys the number of keys in each.
 	fragments, fragmentKeys = 12, 2
-	// fragmentBytes is the size of a chunk then, which has room for many of them.
+	// fragmentBytes is the size of a chunk, in bytes: several fragments fit into one.
 	fragmentBytes = "600"
 )
 
@@ -36,9 +36,9 @@ func breakUp(own keyed.Source, s *scenario.Scenario) int {
 	return at
 }
 
-// joinUp has the collection defragmented, and some of the fragments given to a zone of one shard at
-// about the same time: a small chunk may join another one of its zone, but only on a shard that is
-// of the zone, and some of its neighbours are elsewhere then.
+// joinUp has the collection defragmented, and at about the same time some of the fragments assigned
+// to a zone of one shard. A small chunk may be merged only with a neighbour in the same zone, and
+// only on a shard of that zone; at this moment some neighbours are still on other shards.
 func joinUp(own keyed.Source, s *scenario.Scenario, at int) {
 	if at < 0 {
 		return

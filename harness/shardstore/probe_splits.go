@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// mostFilled is how many chunks of a collection are filled, and largestFilled how large a chunk
-	// may be, in bytes, so that filling it takes no time to speak of.
+	// mostFilled is how many chunks of a collection are filled at most. largestFilled is the largest
+	// size of chunks, in bytes, that are filled at all: more would take long.
 	mostFilled    = 4
 	largestFilled = 4096
 	// lookPatience is how long a shard may take to ask whether it may split a chunk.
 	lookPatience = 500 * time.Millisecond
 )
 
-// fillChunks writes to chunks of 4.2 as much as makes their shards look whether they are to be
-// split (protocol 13.2): also when an earlier look has failed.
+// fillChunks writes enough to chunks of 4.2 that their shards check whether to split them (protocol
+// 13.2). They must do so even if an earlier check has failed.
 func (p *prober) fillChunks(t env.Task, c *scenario.Collection) {
 	if protocolOf(p.scenario) != protocol.V42 || p.largestChunk(c.NS) > largestFilled {
 		return
@@ -55,7 +55,7 @@ func (p *prober) fillChunks(t env.Task, c *scenario.Collection) {
 }
 
 // largestChunk is the largest size that anybody has ever set chunks of a collection to have: a
-// shard goes by what it was told when it last looked.
+// shard may go by an older size, which it was told at its last check.
 func (p *prober) largestChunk(ns string) int64 {
 	bytes := slices.Max(p.chunkSizes())
 	scenario.VisitChunkSizes(p.scenario.Commands, func(of string, value *string) {
@@ -66,10 +66,10 @@ func (p *prober) largestChunk(ns string) int64 {
 	return bytes
 }
 
-var errNotLooked = errors.New("it has not asked whether it may split it")
+var errNotLooked = errors.New("the shard has not asked whether it may split the chunk")
 
-// fill writes to one document until the shard of its chunk has asked whether it may split it. It
-// reports whether there is such a document.
+// fill writes to one document until the shard of its chunk has asked whether it may split the
+// chunk. It returns false if there is no such document.
 func (p *prober) fill(t env.Task, c *scenario.Collection, k int64, chunk catalog.Chunk) bool {
 	is := true
 	what := fmt.Sprintf("have %s look at the chunk %s of %s, which was written to", chunk.Shard,

@@ -10,19 +10,19 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// secondaryLearnShare is how many percent of the seeds with migrations have secondaries stand still
-// with a placement that they have read and do not use yet.
+// secondaryLearnShare is how many percent of the seeds with migrations have secondaries pause
+// between reading a placement and using it.
 const secondaryLearnShare = 15
 
-// inSecondaryLearning are where a secondary has asked for a placement, or has read it, and does not
-// use it yet.
+// inSecondaryLearning are the sites at which a secondary has read a placement and does not use it
+// yet. Most pauses are at the last one before it does.
 var inSecondaryLearning = []failpoint.Site{
 	failpoint.RequestRefreshInstall, failpoint.RequestRefreshInstall,
 	failpoint.RequestRefreshInstall, failpoint.RequestSecondaryLearn,
 }
 
-// signalLearners has secondaries stand still as they are about to use a placement that they have
-// read, for so long that a donor is likely to tell them meanwhile to forget it (protocol 4 step 8).
+// signalLearners pauses secondaries just before they use a placement that they have read. The pause
+// is long enough that a donor is likely to tell them meanwhile to forget it (protocol 4 step 8).
 // They read it because clients read from them shortly before ranges move.
 func signalLearners(own keyed.Source, s *scenario.Scenario) {
 	if s.Topology.Members < 2 || len(s.Migrations) == 0 ||
