@@ -6,9 +6,10 @@ import "github.com/shardproof/shardproof/checkers/verdict"
 var Probes = verdict.Checker{
 	Name: "probes",
 	Promise: "When everything has come to rest nothing is stuck: a range can be split, moved to " +
-		"another shard and back, and merged; a collection can be changed; a session's newest " +
-		"statement is answered from its record and a next one is executed; and a scan can be " +
-		"opened and closed.",
+		"another shard and back, and merged; in 4.2, a shard checks whether to split a chunk " +
+		"that is written to; a collection can be changed; a session's newest statement is " +
+		"answered from its record and a next one is executed; and a scan can be opened and " +
+		"closed.",
 	Signatures: verdict.Meanings{
 		probeFailed:       "what must be possible was refused, or not answered",
 		probeForgotten:    "a session's newest statement was executed again",

@@ -229,7 +229,12 @@ func TestCopied(t *testing.T) {
 		"a move without a commit": {migrationmodel.V42, moving, "test.plain", 0},
 		"a move of 8.0":           {migrationmodel.V80, moving + commit, "test.plain", 0},
 	} {
-		copied := observeIn(t, c.protocol, opening+on+c.script).Copied(c.ns)
+		o := observeIn(t, c.protocol, opening+on+c.script)
+		if o.Copied(c.ns) != nil {
+			t.Errorf("%s: a collection that was always sharded was copied", name)
+		}
+		o.Plain(c.ns)
+		copied := o.Copied(c.ns)
 		if len(copied) != c.copies || c.copies > 0 && copied[0][1] != math.MaxInt64 {
 			t.Errorf("%s: copied at %v, want %d copies without an end", name, copied, c.copies)
 		}

@@ -320,8 +320,11 @@ func (f *fields) flawZoned(w *model.Write, cluster *model.Cluster, all []string)
 
 // Copied are the times from when to when a collection was copied by moves of its primary in 4.2
 // that took effect, in virtual nanoseconds: an index that clients make or drop meanwhile may be
-// left behind, as a document may (protocol 15).
+// left behind, as a document may (protocol 15). A collection that was always sharded has none.
 func (o *Oracle) Copied(ns string) (all [][2]int64) {
+	if !o.plain[ns] {
+		return nil
+	}
 	for _, id := range slices.Sorted(maps.Keys(o.primaries)) {
 		p := o.primaries[id]
 		if p.database != databaseOf(ns) || p.copied[0] == 0 || p.written == 0 {

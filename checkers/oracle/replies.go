@@ -177,33 +177,28 @@ const (
 // LearnedEarly reports a secondary that uses a placement without the log of the primary that has
 // told it (protocol 3.4 step 5).
 func (o *Oracle) LearnedEarly(node, ns, why string) {
-	o.report(placementRule, verdict.Violation{
-		Signature: learnedEarly, NS: ns,
-		Broke:   fmt.Sprintf("%s uses metadata of %s from its primary too early", node, ns),
-		Because: []string{why},
-	}, o.step)
+	o.misplaced(learnedEarly, ns, why,
+		fmt.Sprintf("%s uses metadata of %s from its primary too early", node, ns))
 }
 
 // LearnedOutdated reports a secondary that begins to use a placement which it had been told to
 // forget before it used it, and by what (protocol 4 step 8): whatever it answers from then on is
 // suspect.
 func (o *Oracle) LearnedOutdated(node, ns, why string) {
-	o.report(placementRule, verdict.Violation{
-		Signature: learnedOutdated, NS: ns,
-		Broke: fmt.Sprintf("%s uses metadata of %s that it should have forgotten already",
-			node, ns),
-		Because: []string{why},
-	}, o.step)
+	o.misplaced(learnedOutdated, ns, why,
+		fmt.Sprintf("%s uses metadata of %s that it should have forgotten already", node, ns))
 }
 
 // ReadOutdated reports a secondary that answers a query by a placement that it should have
 // forgotten, and why it should (protocol 4 step 8).
 func (o *Oracle) ReadOutdated(node, ns, why string) {
+	o.misplaced(readOutdated, ns, why, fmt.Sprintf(
+		"%s answers a query of %s by a placement that it should have forgotten", node, ns))
+}
+
+func (o *Oracle) misplaced(signature verdict.Signature, ns, why, broke string) {
 	o.report(placementRule, verdict.Violation{
-		Signature: readOutdated, NS: ns,
-		Broke: fmt.Sprintf("%s answers a query of %s by a placement that it should have forgotten",
-			node, ns),
-		Because: []string{why},
+		Signature: signature, NS: ns, Broke: broke, Because: []string{why},
 	}, o.step)
 }
 

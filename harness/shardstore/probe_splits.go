@@ -71,23 +71,20 @@ var errNotLooked = errors.New("the shard has not asked whether it may split the 
 // fill writes to one document until the shard of its chunk has asked whether it may split the
 // chunk. It returns false if there is no such document.
 func (p *prober) fill(t env.Task, c *scenario.Collection, k int64, chunk catalog.Chunk) bool {
-	is := true
+	before, most := p.oracle.SplitsBegun(c.NS), p.largestChunk(c.NS)
+	begun := func() bool { return p.oracle.SplitsBegun(c.NS) > before }
+	if exists, err := p.grow(t, c, k, 0); err == nil && !exists {
+		return false
+	}
 	what := fmt.Sprintf("have %s look at the chunk %s of %s, which was written to", chunk.Shard,
 		p.oracle.Span(string(chunk.Min), string(chunk.Max)), c.NS)
-	before := p.oracle.SplitsBegun(c.NS)
 	p.tryKey(t, c.NS, k, what, func() error {
-		most, begun := p.largestChunk(c.NS), func() bool { return p.oracle.SplitsBegun(c.NS) > before }
-		for n := int64(0); is && n < most && !begun(); n += leastWritten {
-			a := p.client.Update(t, command.Update{
-				NS: c.NS, Filter: only(nameOfKey(*c, k)), Change: set(fmt.Sprint("probe ", n)),
-				Concern: command.Majority,
-			})
-			if a.Certainty != client.OK {
-				return a.Err
+		for n := int64(0); n < most && !begun(); n += leastWritten {
+			if _, err := p.grow(t, c, k, n+1); err != nil {
+				return err
 			}
-			is = a.Written.N > 0
 		}
-		for waited := time.Duration(0); is && !begun(); waited += pollEvery {
+		for waited := time.Duration(0); !begun(); waited += pollEvery {
 			if waited > lookPatience {
 				return errNotLooked
 			}
@@ -97,8 +94,20 @@ func (p *prober) fill(t env.Task, c *scenario.Collection, k int64, chunk catalog
 		}
 		return nil
 	})
-	return is
+	return true
 }
 
 // leastWritten is how many bytes an update writes at least: the whole document counts.
 const leastWritten = 40
+
+// grow writes to a document, and reports whether there is one.
+func (p *prober) grow(t env.Task, c *scenario.Collection, k, n int64) (exists bool, err error) {
+	a := p.client.Update(t, command.Update{
+		NS: c.NS, Filter: only(nameOfKey(*c, k)), Change: set(fmt.Sprint("probe ", n)),
+		Concern: command.Majority,
+	})
+	if a.Certainty != client.OK {
+		return false, a.Err
+	}
+	return a.Written.N > 0, nil
+}

@@ -115,9 +115,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
 	a.Options, a.Described = o.chosenOptions(), described()
 	a.Unsharded, a.Index = table.Collection().Unsharded, indexName
-	if a.Unsharded {
-		a.Copied = o.oracle.Copied(ns)
-	}
+	a.Copied = o.oracle.Copied(ns)
 	for _, id := range o.Members(configsvr.Name) {
 		m := o.configMember(id)
 		if coll := table.Collection(); m.Primary && !coll.Unsharded && !coll.AllowMigrations {
