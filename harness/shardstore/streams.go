@@ -169,7 +169,8 @@ func (p *prober) readSecondaries(t env.Task, c *scenario.Collection) {
 	}
 }
 
-// unread are the keys of a shard that cannot be read from one of its secondaries.
+// unread are the keys of a shard that cannot be read from one of its secondaries, and its chunks
+// without any key if all of them can: then one of those is refused.
 func (p *prober) unread(
 	t env.Task, c *scenario.Collection, shard string, id env.NodeID,
 ) (keys []verdict.KeyRange) {
@@ -177,14 +178,24 @@ func (p *prober) unread(
 	if err != nil {
 		return nil
 	}
+	has := map[string]bool{}
 	for k := range int64(c.Keys) {
 		name := nameOfKey(*c, k)
 		at, err := table.Collection().Key.Of(documentOf(name, ""))
 		if err != nil || table.Owner(at).Shard != shard {
 			continue
 		}
+		has[string(table.Owner(at).Min)] = true
 		if p.readFrom(t, c.NS, only(name), shard, id) != nil {
 			keys = append(keys, verdict.KeyRange{Min: string(at), Max: string(at) + "\x00"})
+		}
+	}
+	if len(keys) > 0 {
+		return keys
+	}
+	for chunk := range table.Chunks() {
+		if chunk.Shard == shard && !has[string(chunk.Min)] {
+			keys = append(keys, verdict.KeyRange{Min: string(chunk.Min), Max: string(chunk.Max)})
 		}
 	}
 	return keys
