@@ -184,7 +184,7 @@ func (o *Oracle) follow(e *trace.Event) {
 			m.swept = true
 		}
 		if o.world.Set(e.Shard).Leader == e.Node {
-			o.move(e.Migration()).followTask(e)
+			o.followTask(e)
 		}
 	case trace.CriticalSection:
 		o.noteUnread(e)
@@ -254,8 +254,13 @@ func (o *Oracle) followReception(e *trace.Event) {
 }
 
 // followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in
-// 4.2, are begun as often as somebody asks.
-func (m *move) followTask(e *trace.Event) {
+// 4.2, are begun as often as somebody asks. One that no donor has asked for, but an operator, is
+// about the collection that its primary has when it begins.
+func (o *Oracle) followTask(e *trace.Event) {
+	m := o.move(e.Migration())
+	if m.from == "" && m.life == 0 {
+		m.life, m.identity = o.lives[e.NS], o.identity(e.Node, e.NS)
+	}
 	switch {
 	case e.Orphans() < 0:
 	case e.DeletionState() == trace.DeletionPending:

@@ -150,6 +150,21 @@ func TestDeletionsOfFormerCollections(t *testing.T) {
 	}
 }
 
+// What an operator of 4.2 has cleaned up is of the collection that the shard had at first, too.
+func TestSweepsOfFormerCollections(t *testing.T) {
+	for has, want := range map[string]verdict.Signature{"former": "", "next": deletedOwned} {
+		t.Run(has, func(t *testing.T) {
+			s, now := script{o: New(nil)}, "former"
+			s.o.Identities(func(string, string) string { return now })
+			s.lines(t, given+"task a.0 swept - m ready -1\ntable 1 2 drop\nmajority config.0 1 2\n"+
+				again)
+			now = has
+			s.lines(t, "clean a.0 1 2 c - swept")
+			expectSignature(t, s.o, want)
+		})
+	}
+}
+
 // Regardless of who owns the range, a node does not delete what its shard owns by its own metadata.
 func TestDeletionsAgainstOwnMetadata(t *testing.T) {
 	lower, upper := []trace.Chunk{{Max: "m", Shard: "a"}}, []trace.Chunk{{Min: "m", Max: "~", Shard: "a"}}
