@@ -150,6 +150,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	}
 	c.timed = timed.New(c.valuesOfSettings, c.clockOf, timed.Facts{
 		Members: func(set string) int { return len(c.Members(set)) },
+		Log:     c.datesOf,
 		Changed: c.changesHeartbeats(),
 		Partial: protocolOf(s).BlocksWithChangesLeft(),
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/dates"
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/warnings"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
@@ -74,6 +75,19 @@ func (c *cluster) deleterOf(node string) warnings.Log {
 		return logs.Deleter{Keeper: m, Records: protocolOf(c.scenario).PersistsRangeDeletions()}
 	}
 	return nil
+}
+
+// datesOf is the log of a node as the checker of placements sees it, nil while it is down.
+func (c *cluster) datesOf(node string) dates.Log {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return nil
+	}
+	log := logs.Dates{Member: m}
+	if m.Leading() {
+		log.Leads = m.Term()
+	}
+	return log
 }
 
 // warned has announcements of range deletions judged; of what is written, only by primaries.

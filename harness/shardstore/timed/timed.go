@@ -1,5 +1,5 @@
 // Package timed shows the exchanges and events of a cluster to those who judge times: why primaries
-// change when they do, and for how long servers wait.
+// change when they do, for how long servers wait, and from when on placements count.
 //
 // Promise: it translates what is seen from outside into the judges' terms, and a limit of theirs is
 // that of all values in the run which allows most.
@@ -8,8 +8,10 @@
 package timed
 
 import (
+	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers/dates"
 	"github.com/shardproof/shardproof/checkers/quiet"
 	"github.com/shardproof/shardproof/checkers/tenures"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -21,12 +23,14 @@ import (
 
 // Catalog is every checker whose judges it informs.
 func Catalog() []verdict.Checker {
-	return append(tenures.Catalog(), waits.Catalog()...)
+	return slices.Concat(tenures.Catalog(), waits.Catalog(), dates.Catalog())
 }
 
 // Facts are what does not change in a run, but for the number of members of a set.
 type Facts struct {
 	Members func(set string) int
+	// Log is that of a node, nil while it is down.
+	Log func(node string) dates.Log
 	// Changed: operators change by what members know that their primary lives.
 	Changed bool
 	// Partial: donors may block writes before they have handed everything over.
@@ -38,6 +42,7 @@ type Cluster struct {
 	quiet   *quiet.Record
 	tenures *tenures.Judge
 	waits   *waits.Judge
+	dates   *dates.Judge
 	values  func() []settings.Settings
 	facts   Facts
 	// open are what is to be called when requests are answered, by the number of their mark.
@@ -55,6 +60,7 @@ func New(
 	}
 	c.tenures = tenures.New(c.quiet, c.timing, facts.Members)
 	c.waits = waits.New(c.quiet, c.limits, clock)
+	c.dates = dates.New(facts.Log)
 	return c
 }
 
@@ -63,11 +69,12 @@ func (c *Cluster) Observe(e *trace.Event) {
 	c.quiet.Observe(e)
 	c.tenures.Observe(e)
 	c.waits.Observe(e)
+	c.dates.Observe(e)
 }
 
 // Verdicts are the conclusions so far, in the order of the catalog.
 func (c *Cluster) Verdicts() []verdict.Verdict {
-	return []verdict.Verdict{c.tenures.Verdict(), c.waits.Verdict()}
+	return []verdict.Verdict{c.tenures.Verdict(), c.waits.Verdict(), c.dates.Verdict()}
 }
 
 // Disturbed notes that a fault of chance hits a node, or a message from it to another.
