@@ -22,6 +22,12 @@ const ms = int64(time.Millisecond)
 // and knows what it owns since the beginning, and then what happens.
 func told(all []happening) *Oracle {
 	o := New(nil)
+	tell(o, all)
+	return o
+}
+
+// tell is told of an oracle that knows something else.
+func tell(o *Oracle, all []happening) {
 	o.Limit(func() Limits { return Limits{Cursor: time.Second, Migration: time.Second} })
 	step := uint64(0)
 	observe := func(h happening) {
@@ -53,7 +59,6 @@ func told(all []happening) *Oracle {
 	for _, h := range all {
 		observe(h)
 	}
-	return o
 }
 
 // placed are one chunk after the other: its shard, its first key, its end. Their versions count up.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -14,24 +15,31 @@ var joinedRule = verdict.Checker{
 	Name: "joined",
 	Promise: "A shard that answers that its migrations of a collection have ended takes part in " +
 		"none that it had begun, or had to recover, when it was asked. No collection is dropped, " +
-		"renamed or replaced while a migration of it is in progress.",
+		"renamed or replaced while a migration of it is in progress. The balancer of a new primary " +
+		"begins no round, and is not said to have stopped, before the migrations that had been " +
+		"asked for in earlier terms have ended.",
 	Signatures: verdict.Meanings{
 		joinedEarly: "a shard answered that its migrations have ended while one had not",
 		goneEarly: "a collection was dropped, renamed or replaced while a migration of it was " +
 			"in progress",
+		balancedEarly: "a balancer began a round or was said to have stopped while a migration " +
+			"that had been asked for in an earlier term was in progress",
 	},
 }
 
 const (
 	joinedEarly verdict.Signature = "joined-too-early"
 	goneEarly   verdict.Signature = "gone-during-migration"
+
+	balancedEarly verdict.Signature = "balanced-too-early"
 )
 
 var _ = declare(88, joinedRule, func(o *Oracle) hooks {
 	r := &joined{
 		Oracle: o, elected: map[string]int64{}, began: map[string]int64{},
-		copies: map[string]bool{},
+		copies: map[string]bool{}, inherited: map[string]bool{},
 	}
+	o.joined = r
 	return hooks{event: r.judge}
 })
 
@@ -58,12 +66,32 @@ type joined struct {
 	// copies are the migrations that have begun to clone: others may find that they are not
 	// allowed.
 	copies map[string]bool
+	// onRecord are the migrations that a member of the config server of 4.2 has on record, inherited
+	// those that its newest primary had when it was elected.
+	onRecord  func(node string) []string
+	inherited map[string]bool
 }
+
+// MigrationsOnRecord says how the oracle gets to know the migrations that a member of the config
+// server of 4.2 has on record, each with all that tells it from others. Other protocols have none.
+func (o *Oracle) MigrationsOnRecord(of func(node string) []string) { o.joined.onRecord = of }
 
 func (r *joined) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.Elected:
 		r.elected[e.Node] = e.At
+		if e.Shard == model.Config && r.onRecord != nil {
+			clear(r.inherited)
+			for _, id := range r.onRecord(e.Node) {
+				r.inherited[id] = true
+			}
+		}
+	case trace.BalancerRound:
+		if e.RoundPhase() == trace.RoundBegun {
+			r.judgeBalancer(e, "begins a round of the balancer")
+		}
+	case trace.BalancerStopped:
+		r.judgeBalancer(e, "says that the balancer has stopped")
 	case trace.MigrationRequested:
 		r.begins(e, Donates, false)
 	case trace.RecipientAdvanced:
@@ -154,6 +182,37 @@ func (r *joined) judgeGone(e *trace.Event) {
 					fmt.Sprintf("%s is still %s %s", node, partWords[p.Role], p.Migration),
 				},
 			}, m.began)
+		}
+	}
+}
+
+// judgeBalancer: 4.2 carries out again what it has on record; later, every shard is asked whether
+// its migrations have ended (protocol 9.5).
+func (r *joined) judgeBalancer(e *trace.Event, does string) {
+	if r.parts == nil || !r.world.Set(model.Config).Leads(e) {
+		return
+	}
+	early := func(ns, because string) {
+		r.report(joinedRule, verdict.Violation{
+			Signature: balancedEarly, NS: ns, Broke: e.Node + " " + does, Because: []string{because},
+		})
+	}
+	if r.onRecord != nil {
+		for _, id := range r.onRecord(e.Node) {
+			if r.inherited[id] {
+				early("", "a migration was on record when it was elected, and is still: "+id)
+			}
+		}
+		return
+	}
+	for _, shard := range r.world.LatestCluster().Shards() {
+		node := r.world.Set(shard).Leader
+		for _, p := range r.parts(node) {
+			began := r.since(node, p)
+			if m := r.moves[p.Migration]; m != nil && began != 0 && began < r.elected[e.Node] {
+				early(m.ns, fmt.Sprintf("%s is still %s %s, and was when %s was elected",
+					node, partWords[p.Role], p.Migration, e.Node))
+			}
 		}
 	}
 }

@@ -168,3 +168,75 @@ func TestGone(t *testing.T) {
 		})
 	}
 }
+
+// TestTakenOver: the balancer of a new primary leaves what was asked for before alone until that
+// has ended.
+func TestTakenOver(t *testing.T) {
+	requested := happening{50, "a.0", trace.MigrationRequestedEvent{
+		Shard: "a", Peer: "b", NS: "test.docs", Min: "", Max: "m", Migration: "m1",
+	}}
+	elected := func(at int64) happening {
+		return happening{at, "config.1", trace.ElectedEvent{Shard: "config", Term: 2}}
+	}
+	round := func(phase trace.RoundPhase) *trace.Event {
+		return trace.BalancerRoundEvent{Shard: "config", Term: 2, Round: 1, Phase: phase}.Event()
+	}
+	begins := round(trace.RoundBegun)
+	for name, c := range map[string]struct {
+		before         []happening
+		doing          []Part
+		record, latest []string // of 4.2: at the election, and in the end
+		event          *trace.Event
+		want           verdict.Signature
+	}{
+		"a round begins": {
+			before: []happening{requested, elected(60)}, doing: []Part{{Donates, "m1"}},
+			event: begins, want: balancedEarly,
+		},
+		"a stop is answered": {
+			before: []happening{requested, elected(60)}, doing: []Part{{Donates, "m1"}},
+			event: trace.BalancerStoppedEvent{Shard: "config", Term: 2}.Event(), want: balancedEarly,
+		},
+		"a round ends": {
+			before: []happening{requested, elected(60)}, doing: []Part{{Donates, "m1"}},
+			event: round(trace.RoundEnded),
+		},
+		"a recovery goes on": {
+			before: []happening{requested, elected(60)}, doing: []Part{{Recovers, "m1"}},
+			event: begins, want: balancedEarly,
+		},
+		"it was asked for later": {
+			before: []happening{elected(40), requested}, doing: []Part{{Donates, "m1"}}, event: begins,
+		},
+		"it has ended": {before: []happening{requested, elected(60)}, event: begins},
+		"it is on record": {
+			before: []happening{elected(60)}, record: []string{"m"}, latest: []string{"l", "m"},
+			event: begins, want: balancedEarly,
+		},
+		"another is on record": {
+			before: []happening{elected(60)}, record: []string{"m"}, latest: []string{"l"}, event: begins,
+		},
+		"it was on record before an earlier election": {
+			before: []happening{elected(60)}, record: []string{}, latest: []string{"m"}, event: begins,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := New(nil)
+			record := c.record
+			if record != nil {
+				o.MigrationsOnRecord(func(string) []string { return record })
+			}
+			o.Parts(func(node string) []Part {
+				if node != "a.0" {
+					return nil
+				}
+				return c.doing
+			})
+			tell(o, c.before)
+			record = c.latest
+			c.event.Step, c.event.At, c.event.Node = 1000, 100*ms, "config.1"
+			o.Observe(c.event)
+			expectOf(t, o, joinedRule, c.want)
+		})
+	}
+}

@@ -130,6 +130,7 @@ type Oracle struct {
 
 	balancer balancer
 	rounds   *rounds
+	joined   *joined
 	splits   *splits
 	order    *order
 	stages   *stages

@@ -145,8 +145,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle.WholeChanges(c.isWholeChange)
 	c.oracle.Undefined(c.undefined)
 	if !protocolOf(s).CoordinatesMigrations() {
-		c.oracle.CommitsOnRecord(c.commitsOnRecord)
-		c.oracle.ReceivedRanges(c.receives)
+		c.showRecordsOf42()
 	}
 	c.timed = timed.New(c.valuesOfSettings, c.clockOf, timed.Facts{
 		Members: func(set string) int { return len(c.Members(set)) },

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -190,4 +191,17 @@ func integer(doc bson.Raw, field string) int64 {
 	v, _ := document.Field(doc, field)
 	n, _ := v.AsInt64OK()
 	return n
+}
+
+// showRecordsOf42 has the oracle see what 4.2 has on record of migrations, and remembers of them.
+func (c *cluster) showRecordsOf42() {
+	c.oracle.CommitsOnRecord(c.commitsOnRecord)
+	c.oracle.ReceivedRanges(c.receives)
+	c.oracle.MigrationsOnRecord(func(node string) []string {
+		m := c.Member(env.NodeID(node))
+		if m == nil {
+			return nil
+		}
+		return logs.Migrations(m.Store())
+	})
 }

@@ -1,5 +1,5 @@
 // Package logs reads what servers record for operators and for themselves: the changelog, the
-// balancer's actions, and the range deletions that are outstanding.
+// balancer's actions, and the migrations and range deletions that are outstanding.
 //
 // Promise: what it reads is in the terms of those who judge it, and nothing is left out of it.
 //
@@ -7,6 +7,8 @@
 package logs
 
 import (
+	"fmt"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/changelog"
@@ -40,6 +42,18 @@ func Actions(data *store.Store) (all []int64) {
 	data.Scan(balancer.ActionLog, store.Latest, func(_ string, doc bson.Raw) bool {
 		n, _ := doc.Lookup("_id").AsInt64OK()
 		all = append(all, n)
+		return true
+	})
+	return all
+}
+
+// Migrations are those that a member of the config server of 4.2 has on record, with what tells one
+// from a later one of the same chunk.
+func Migrations(data *store.Store) (all []string) {
+	data.Scan(configsvr.Migrations, store.Latest, func(_ string, doc bson.Raw) bool {
+		all = append(all, fmt.Sprintf("%s from %s to %s, requested as %q at version %s",
+			text(doc, "_id"), text(doc, "fromShard"), text(doc, "toShard"), text(doc, "name"),
+			text(doc, "chunkVersion")))
 		return true
 	})
 	return all
