@@ -3,7 +3,6 @@ package shardstore
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,12 +10,9 @@ import (
 	"github.com/shardproof/shardproof/harness/shardstore/leading"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/shardstore/scans"
-	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/hlc"
-	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -79,42 +75,6 @@ func (c *cluster) configAsks(x *env.Exchange) {
 	if m != nil && node != nil && own != nil {
 		c.merges.Sent(x, setOf(x.To), m, time.Duration(node.Now())+own.LocalTimeOffset)
 	}
-}
-
-// lacksForSuccessor says what a donor should have on record when it sends a request, so that its
-// successor goes on from there, and no majority of its set has.
-func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string {
-	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
-	switch req := asked.(type) {
-	case *command.CommitChunkMigration:
-		return cmp.Or(unannounced(m, req),
-			h.LacksForCommit(req.Migration, protocolOf(c.scenario).CoordinatesMigrations()))
-	case *command.CommitMovePrimary:
-		if !protocolOf(c.scenario).CoordinatesMovePrimary() {
-			return h.LacksForCommit(req.Move, false)
-		}
-	case *command.RangeTaskOp:
-		if !c.oracle.CollectionGone(req.Migration) {
-			return h.LacksForTaskOp(req)
-		}
-	}
-	return ""
-}
-
-// unannounced says why change streams may never hear of a shard that gets its first chunk: the
-// entry that announces it must be majority-committed before the migration is (protocol 12).
-func unannounced(m *replset.Member, commit *command.CommitChunkMigration) string {
-	for i := m.Committed().Index + 1; i <= m.Applied().Index; i++ {
-		e, _, ok := m.Entry(i)
-		if ok && slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
-			to, told := changestream.Announced(&op)
-			return told && op.NS == commit.NS && to == commit.To
-		}) {
-			return fmt.Sprintf("entry %d, which announces %s to change streams, may be undone", i,
-				commit.To)
-		}
-	}
-	return ""
 }
 
 // restsOnRecord reports whether a request is a step of what its sender has on record, so that its

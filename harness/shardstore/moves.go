@@ -3,22 +3,27 @@ package shardstore
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/held"
 	"github.com/shardproof/shardproof/harness/shardstore/logs"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/replset"
 )
 
 // NewMovements makes the node a client that asks for migrations.
@@ -204,4 +209,53 @@ func (c *cluster) showRecordsOf42() {
 		}
 		return logs.Migrations(m.Store())
 	})
+}
+
+// lacksForSuccessor says what a server should have on record when it sends a request, so that its
+// successor goes on from there, and no majority of its set has.
+func (c *cluster) lacksForSuccessor(m *replset.Member, asked env.Message) string {
+	h := &held.Log{Store: m.Store(), Committed: m.Committed().Index}
+	switch req := asked.(type) {
+	case *command.CommitChunkMigration:
+		return cmp.Or(unannounced(m, req),
+			h.LacksForCommit(req.Migration, protocolOf(c.scenario).CoordinatesMigrations()))
+	case *command.CommitMovePrimary:
+		if !protocolOf(c.scenario).CoordinatesMovePrimary() {
+			return h.LacksForCommit(req.Move, false)
+		}
+	case *command.RangeTaskOp:
+		if !c.oracle.CollectionGone(req.Migration) {
+			return h.LacksForTaskOp(req)
+		}
+	case *command.ShardsvrMoveRange:
+		return c.lacksLock(h, m, req.NS, true)
+	case *command.ShardsvrParticipate:
+		return c.lacksLock(h, m, req.Collection.NS, false)
+	}
+	return ""
+}
+
+// unannounced says why change streams may never hear of a shard that gets its first chunk: the
+// entry that announces it must be majority-committed before the migration is (protocol 12).
+func unannounced(m *replset.Member, commit *command.CommitChunkMigration) string {
+	for i := m.Committed().Index + 1; i <= m.Applied().Index; i++ {
+		e, _, ok := m.Entry(i)
+		if ok && slices.ContainsFunc(e.Ops, func(op oplog.Op) bool {
+			to, told := changestream.Announced(&op)
+			return told && op.NS == commit.NS && to == commit.To
+		}) {
+			return fmt.Sprintf("entry %d, which announces %s to change streams, may be undone", i,
+				commit.To)
+		}
+	}
+	return ""
+}
+
+// lacksLock says what a primary of the config server of 4.2 lacks that asks a shard for something
+// which needs the lock of a collection; empty for nothing.
+func (c *cluster) lacksLock(h *held.Log, m *replset.Member, ns string, migrates bool) string {
+	if !protocolOf(c.scenario).LocksCollections() {
+		return ""
+	}
+	return h.LacksLock(ns, m.Term(), migrates)
 }

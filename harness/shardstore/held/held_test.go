@@ -125,8 +125,8 @@ func TestLacked(t *testing.T) {
 	}
 }
 
-// TestLacksForSuccessor: before a commit, and before the recipient gives up its deletion, a majority
-// of the donor has what its successor goes by.
+// TestLacksForSuccessor: before a commit, before the recipient gives up its deletion, and before a
+// range moves or a collection changes in 4.2, a majority has what the successor goes by.
 func TestLacksForSuccessor(t *testing.T) {
 	record := func(in, id string, fields bson.D) oplog.Op {
 		raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: id}}, fields...))
@@ -151,6 +151,14 @@ func TestLacksForSuccessor(t *testing.T) {
 			return h.LacksForTaskOp(&command.RangeTaskOp{NS: "test.docs", Migration: "m", Op: op})
 		}
 	}
+	const shared, own = "migrate chunks of test.docs", "drop test.docs"
+	lock := func(session, why string) oplog.Op {
+		return record(configsvr.Locks, "test.docs",
+			bson.D{{Key: "ts", Value: session}, {Key: "why", Value: why}})
+	}
+	locked := func(migrates bool) func(*Log) string {
+		return func(h *Log) string { return h.LacksLock("test.docs", 3, migrates) }
+	}
 	for name, c := range map[string]struct {
 		lacks   func(*Log) string
 		has     []oplog.Op
@@ -166,6 +174,12 @@ func TestLacksForSuccessor(t *testing.T) {
 		"undecided":                    {taskOp("delete"), []oplog.Op{made, begun}, `on record is ""`},
 		"undecided, and dropped":       {taskOp("delete"), []oplog.Op{begun}, ""},
 		"a question":                   {taskOp("orphans"), []oplog.Op{begun}, ""},
+		"no lock":                      {locked(true), nil, "no majority has a lock"},
+		"a migration under its lock":   {locked(true), []oplog.Op{lock("config/3", shared)}, ""},
+		"a migration under another's":  {locked(true), []oplog.Op{lock("config/3", own)}, "is to " + own},
+		"an operation under its lock":  {locked(false), []oplog.Op{lock("config/3", own)}, ""},
+		"an operation under another's": {locked(false), []oplog.Op{lock("config/3", shared)}, shared},
+		"the lock of an earlier term":  {locked(true), []oplog.Op{lock("config/2", shared)}, "config/2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &Log{Store: store.New(), Committed: 1}
