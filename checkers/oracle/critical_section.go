@@ -14,12 +14,16 @@ var sectionRule = verdict.Checker{
 	Name: "critical-section",
 	Promise: "While a primary blocks writes, for a migration or for a change of the whole " +
 		"collection, no client's write takes effect on it; nor on the recipient of a migration, " +
-		"from the donor's commit request until the config server has committed or finally refused.",
+		"from the donor's commit request until the config server has committed or finally refused. " +
+		"A donor that is told of its commit blocks the collection until it has given up the " +
+		"metadata by which its shard owns the range.",
 	Signatures: verdict.Meanings{
 		writeInSection: "a primary applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
 		writeOnDonor: "a donor applied a client's write of the range before the outcome was " +
 			"final",
+		leftAsOwner: "a donor stopped blocking writes although it knew of the commit, and took its " +
+			"shard for the owner still",
 	},
 }
 
@@ -32,6 +36,7 @@ const (
 	writeInSection verdict.Signature = "write-during-critical-section"
 	writeBeforeEnd verdict.Signature = "write-on-recipient-before-outcome"
 	writeOnDonor   verdict.Signature = "write-on-donor-before-outcome"
+	leftAsOwner    verdict.Signature = "released-as-owner"
 )
 
 func (o *Oracle) judgeSection(e *trace.Event) {
@@ -156,6 +161,7 @@ func (o *Oracle) settle(w *model.Write) {
 func (o *Oracle) followSection(e *trace.Event) {
 	n, id := o.node(e.Node), e.Migration()
 	if e.SectionState().Terminal() {
+		o.judgeRelease(e)
 		n.sections = slices.DeleteFunc(n.sections, func(h held) bool {
 			return h.ns == e.NS && h.id == id
 		})
@@ -173,6 +179,32 @@ func (o *Oracle) followSection(e *trace.Event) {
 		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()
 		m.term = donor.Term
 	}
+}
+
+// CommitReturned notes that a donor's request to commit has returned, with or without an answer, and
+// whether it says that the migration is committed.
+func (o *Oracle) CommitReturned(node, migration string, committed bool) {
+	m := o.move(migration)
+	if committed {
+		m.told = node
+	}
+	m.returned, m.returnedIn = o.step, o.world.Set(m.from).Term
+}
+
+// judgeRelease judges what a donor goes by from now on, which may be nothing: the next request has
+// it find out.
+func (o *Oracle) judgeRelease(e *trace.Event) {
+	m := o.moves[e.Migration()]
+	if m == nil || e.Actor != trace.Donor || m.told != e.Node ||
+		!holds(o.causes.of(e.Node).about(e.NS).chunks, m.min) {
+		return
+	}
+	o.report(sectionRule, verdict.Violation{
+		Signature: leftAsOwner, NS: e.NS,
+		Broke: fmt.Sprintf("%s blocks writes no longer for migration %s", e.Node, m.id),
+		Because: []string{fmt.Sprintf("the config server has told it of the commit, and by the "+
+			"metadata that it has installed, %s owns %s", e.Shard, o.span(m.min, m.max))},
+	})
 }
 
 // holdsSection reports whether the member that leads a donor holds the critical section of its

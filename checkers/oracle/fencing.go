@@ -40,12 +40,6 @@ const (
 	gaveUpUnsure verdict.Signature = "gave-up-unsure"
 )
 
-// CommitReturned notes that the donor's request to commit has returned, with an answer or without.
-func (o *Oracle) CommitReturned(migration string) {
-	m := o.move(migration)
-	m.returned, m.returnedIn = o.step, o.world.Set(m.from).Term
-}
-
 // ConfigWrote notes that the config server has acknowledged a write that the node has asked for.
 func (o *Oracle) ConfigWrote(node string) { o.assured[node] = o.step }
 

@@ -78,6 +78,8 @@ type move struct {
 	promised, cleaned []string
 	// completed says that the donor which began it has also completed it after the commit.
 	completed bool
+	// told is the node that was answered that the migration is committed, if any was.
+	told string
 }
 
 // aborts says that a primary of the donor has decided to abort.

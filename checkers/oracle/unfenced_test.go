@@ -236,7 +236,7 @@ func TestGaveUpACommit(t *testing.T) {
 		s := script{o: New(nil)}
 		s.lines(t, c.before)
 		if strings.HasPrefix(c.before, asks) {
-			s.o.CommitReturned("m1")
+			s.o.CommitReturned("a.0", "m1", false)
 		}
 		s.lines(t, c.after)
 		missed := slices.ContainsFunc(s.o.Verdicts(), func(v verdict.Verdict) bool {
@@ -262,7 +262,7 @@ func TestGaveUpUnsure(t *testing.T) {
 	} {
 		s := script{o: New(nil)}
 		s.lines(t, opening+"state a.0 m1 - m a b kCommittingOnConfig\n")
-		s.o.CommitReturned("m1")
+		s.o.CommitReturned("a.0", "m1", false)
 		s.lines(t, "table 1 2 split -..m=a@3|0\n")
 		s.o.ConfigWrote(c.wrote)
 		s.lines(t, "release a.0 m1\nend a.0 m1 aborted\n")

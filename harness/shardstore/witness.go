@@ -200,7 +200,7 @@ func (c *cluster) Overheard(from env.NodeID, message env.Message) {
 func (c *cluster) callEnded(x *env.Exchange, asked env.Message, said *rpc.Envelope, err error) {
 	switch asked := asked.(type) {
 	case *command.CommitChunkMigration:
-		c.oracle.CommitReturned(asked.Migration)
+		c.oracle.CommitReturned(string(x.From), asked.Migration, err == nil)
 	case *command.RecvChunkReleaseCritSec:
 		if err == nil || errcode.Is(err, errcode.ShardNotFound) {
 			c.oracle.Released(asked.Migration)
