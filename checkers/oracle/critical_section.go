@@ -181,8 +181,8 @@ func (o *Oracle) followSection(e *trace.Event) {
 	}
 }
 
-// CommitReturned notes that a donor's request to commit has returned, with or without an answer, and
-// whether it says that the migration is committed.
+// CommitReturned notes that a request of a donor to commit has ended, and whether with the answer
+// that the migration is committed.
 func (o *Oracle) CommitReturned(node, migration string, committed bool) {
 	m := o.move(migration)
 	if committed {
