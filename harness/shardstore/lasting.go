@@ -156,7 +156,7 @@ func (c *cluster) lastingAnswer(x *env.Exchange, request *rpc.Envelope) {
 	}
 	ns := subject(asked)
 	if _, cached := asked.(*command.FlushRoutingTableCacheUpdates); lacking == "" && !cached {
-		lacking = h.LacksEntry("it wrote", x.Wrote)
+		lacking = cmp.Or(h.LacksEntry("it wrote", x.Wrote), logs.Undone(m, x.WroteIn, x.Wrote))
 	}
 	if lacking == "" && (m.Leading() || !reshapes(asked)) {
 		lacking = cmp.Or(h.LacksEntry("when the request arrived it had", x.Mark.Applied),

@@ -147,9 +147,11 @@ func (c *cluster) writtenAnswer(x *env.Exchange, asked, said env.Message) {
 		return
 	}
 	_, wants := writeOf(asked)
-	_, term, there := m.Entry(x.Wrote)
-	at := oplog.Time{Term: term, Index: x.Wrote}
-	if lacking := c.disks.Written(at, wants, c.Members(m.Name())); there && lacking != "" {
+	lacking := logs.Undone(m, x.WroteIn, x.Wrote)
+	if _, term, there := m.Entry(x.Wrote); there && lacking == "" {
+		lacking = c.disks.Written(oplog.Time{Term: term, Index: x.Wrote}, wants, c.Members(m.Name()))
+	}
+	if lacking != "" {
 		c.oracle.WrittenUnkept(string(x.To), nameOf(asked), subject(asked), lacking)
 	}
 }

@@ -16,7 +16,8 @@ type Task struct {
 	// err is why every wait fails; refused counts those that did so since the last real one.
 	err     error
 	refused int
-	wrote   uint64
+	// wroteIn and wrote are the term and the index of the newest entry that it has noted.
+	wroteIn, wrote uint64
 }
 
 // Name implements env.Task.
@@ -29,10 +30,10 @@ func (t *Task) Scope() *env.Scope { return t.scope }
 func (t *Task) Err() error { return t.err }
 
 // Wrote implements env.Task.
-func (t *Task) Wrote(index uint64) { t.wrote = index }
+func (t *Task) Wrote(term, index uint64) { t.wroteIn, t.wrote = term, index }
 
 // Written is the newest entry that the task has noted, 0 for none.
-func (t *Task) Written() uint64 { return t.wrote }
+func (t *Task) Written() (term, index uint64) { return t.wroteIn, t.wrote }
 
 // Place puts a new task into the scope of its node, which has no list of its tasks.
 func (t *Task) Place(name string, scope *env.Scope) { t.name, t.scope = name, scope }

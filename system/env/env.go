@@ -149,8 +149,8 @@ type Task interface {
 	// Interrupt has every present and later wait of the task fail with err. The first error stays.
 	Interrupt(err error)
 	// Wrote notes for those who judge the task's answer that it has written an entry of its node's
-	// log: the newest counts. It has no effect on the task.
-	Wrote(index uint64)
+	// log, in a term: the newest counts. It has no effect on the task.
+	Wrote(term, index uint64)
 }
 
 // Disk is the durable part of a node: named files that survive a crash as far as they were synced.

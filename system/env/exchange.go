@@ -19,8 +19,8 @@ type Exchange struct {
 	// Mark is what a judge of the answer has set when the request arrived. The world only keeps it.
 	Mark Mark
 	// Wrote is the newest entry of its server's log that the task wrote which answers, or which asks
-	// while Sent is set; 0 for none.
-	Wrote uint64
+	// while Sent is set; 0 for none. WroteIn is its term.
+	Wrote, WroteIn uint64
 }
 
 // Mark is what judges of an answer note of its server when the request arrives: the oldest state

@@ -34,8 +34,9 @@ func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	m.proposed = entry
 	m.readyLoop()
 	m.proposed = nil
-	t.Wrote(m.log.last().Index)
-	return m.log.last(), nil
+	last := m.log.last()
+	t.Wrote(last.Term, last.Index)
+	return last, nil
 }
 
 func (m *Member) mayWrite(t env.Task) error {

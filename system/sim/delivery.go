@@ -84,9 +84,10 @@ func (w *World) serve(t *task) {
 		From: l.from.id, To: l.to.id, Task: t.id, Request: received, Began: arrived, Arrived: true,
 	})
 	m, err := t.node.handler(t, l.from.id, received)
+	term, index := t.Written()
 	t.witness(env.Exchange{
 		From: l.from.id, To: l.to.id, Task: t.id, Request: received, Reply: m, Err: err,
-		Began: arrived, Served: true, Mark: mark, Wrote: t.Written(),
+		Began: arrived, Served: true, Mark: mark, Wrote: index, WroteIn: term,
 	})
 	if t.node.inert() {
 		return

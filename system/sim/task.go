@@ -80,9 +80,9 @@ func (t *task) Node() env.Node { return t.node }
 
 // Spawn starts a task that goes by what this one has written.
 func (t *task) Spawn(name string, fn func(env.Task)) {
-	wrote := t.Written()
+	term, index := t.Written()
 	t.node.Spawn(t.Scope(), name, func(part env.Task) {
-		part.Wrote(wrote)
+		part.Wrote(term, index)
 		fn(part)
 	})
 }
@@ -240,9 +240,10 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	}
 	t.state, t.last, t.past = taskCalling, exchange{with: to}, t.last
 	began := t.node.world.now
+	term, index := t.Written()
 	t.witness(env.Exchange{
 		From: t.node.machine.id, To: to, Task: t.id, Request: req, Began: began, Sent: true,
-		Wrote: t.Written(),
+		Wrote: index, WroteIn: term,
 	})
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)

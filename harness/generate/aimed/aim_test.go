@@ -40,6 +40,11 @@ var additions = map[string]func(*scenario.Scenario) bool{
 			return at[f.Kind+" "+f.When.Site] > 4
 		})
 	},
+	"steps of operations that are undone": func(s *scenario.Scenario) bool {
+		return hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.Kind == "stale-task" && f.When.Site == failpoint.RequestDDLApplied.String()
+		})
+	},
 	"settings that change as a defragmentation ends": func(s *scenario.Scenario) bool {
 		return hasFault(s, func(_ int, f scenario.Fault) bool {
 			return f.Kind == "early-command" &&

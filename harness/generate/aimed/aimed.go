@@ -53,4 +53,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	learnReplaced(d.Fork(0xfd), s)
 	stopAfterFailure(d.Fork(0x100), s)
 	signalLearners(d.Fork(0x101), s)
+	undoSteps(d.Fork(0x105), s)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 const (
@@ -54,6 +55,34 @@ func outliveTerms(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 				{Name: "deposed", Value: strconv.Itoa(int(apart / time.Millisecond))},
 			},
 			For: apart + time.Duration(200+each.IntN("stands", 600))*time.Millisecond,
+		})
+	}
+}
+
+// undoneShare is how many percent of the seeds with operations on whole collections have steps of
+// these undone while shards carry them out.
+const undoneShare = 20
+
+// undoSteps has the primary of a shard deposed when it has taken a step of an operation on a whole
+// collection, and no other member has what it wrote, and elected again before the request is given
+// up: it must not answer that it has taken the step.
+func undoSteps(own keyed.Source, s *scenario.Scenario) {
+	whole := len(s.WholeTimes())
+	if whole == 0 || s.Topology.Members < 3 || !own.Chance("undone", undoneShare) {
+		return
+	}
+	for i := range 1 + own.IntN("how many", 3) {
+		each := own.Fork(uint64(i))
+		s.AddFaults(scenario.Fault{
+			Kind: "stale-task",
+			When: scenario.Trigger{
+				Site: failpoint.RequestDDLApplied.String(), Nth: 1 + each.IntN("step", 12*whole),
+			},
+			Args: []scenario.Setting{
+				{Name: "party", Value: "self"}, {Name: "ending", Value: "again"},
+				{Name: "deposed", Value: keyed.Pick(each, "deposed", "0", "0", "50")},
+			},
+			For: time.Duration(300+each.IntN("stands", 500)) * time.Millisecond,
 		})
 	}
 }
