@@ -40,6 +40,11 @@ var additions = map[string]func(*scenario.Scenario) bool{
 			return at[f.Kind+" "+f.When.Site] > 4
 		})
 	},
+	"donors that fail before the refresh after their commit": func(s *scenario.Scenario) bool {
+		return s.Protocol == "4.2" && hasFault(s, func(_ int, f scenario.Fault) bool {
+			return f.When.Site == failpoint.DonorPostRefresh.String()
+		})
+	},
 	"steps of operations that are undone": func(s *scenario.Scenario) bool {
 		return hasFault(s, func(_ int, f scenario.Fault) bool {
 			return f.Kind == "stale-task" && f.When.Site == failpoint.RequestDDLApplied.String()

@@ -54,4 +54,5 @@ func Add(d keyed.Source, s *scenario.Scenario, span time.Duration) {
 	stopAfterFailure(d.Fork(0x100), s)
 	signalLearners(d.Fork(0x101), s)
 	undoSteps(d.Fork(0x105), s)
+	failToSettle(d.Fork(0x106), s)
 }

@@ -109,3 +109,24 @@ func deposeCommitter(own keyed.Source, s *scenario.Scenario, committing scenario
 		For:  time.Duration(100+own.IntN("finds out", 600)) * time.Millisecond,
 	})
 }
+
+// unsettledShare is how many percent of the seeds of 4.2 with migrations have one fail as its donor
+// is about to find out what has become of its commit.
+const unsettledShare = 20
+
+// failToSettle has migrations of 4.2 fail between their commit and the refresh after it: a donor
+// that does not know what it owns must own nothing.
+func failToSettle(own keyed.Source, s *scenario.Scenario) {
+	if s.Protocol != "4.2" || len(s.Migrations) == 0 || !own.Chance("unsettled", unsettledShare) {
+		return
+	}
+	for i := range 1 + own.IntN("how many", 2) {
+		each := own.Fork(uint64(i))
+		s.AddFaults(scenario.Fault{
+			Kind: keyed.Pick(each, "kind", "error", "kill-operation"),
+			When: scenario.Trigger{
+				Site: failpoint.DonorPostRefresh.String(), Nth: 1 + each.IntN("pass", 4),
+			},
+		})
+	}
+}
