@@ -1,11 +1,12 @@
-// Package dates judges the times from which on placements count: a read of the past goes by them,
-// and finds on the shard of that time what had been written there by then.
+// Package dates judges the times from which placements count. A read at a time in the past is sent
+// to the shard that had the range at that time, and must find all that was written there by then.
 //
-// Promise: a placement that is dated before a client's write under the one before it is found when
-// the catalog has it, whether or not anybody reads at a time between the two.
+// Promise: a placement that is dated before a client's write under the previous placement is found
+// as soon as the catalog has the placement, whether or not anybody reads at a time between the two.
 //
-// Refusal: of a migration, only writes in the term of its donor that blocked writes count. What a
-// later primary lets in, which does not know of the migration, is for others to judge.
+// Refusal: of a migration, the only writes that count are those of the term in which its donor
+// blocked writes. What a later primary, which does not know of the migration, lets in is for others
+// to judge.
 package dates
 
 import (
@@ -20,12 +21,12 @@ import (
 // rule is dates (protocol 2.1, 13.6).
 var rule = verdict.Checker{
 	Name: "dates",
-	Promise: "A placement counts from a time after every client's write that was made under the " +
-		"one before it: of a range that moves, from after its donor blocked writes; of a collection " +
-		"that is sharded or renamed, from after all shards blocked its names.",
+	Promise: "A placement is not dated before any client's write under the previous placement: of " +
+		"a range that moves, it counts from when its donor blocked writes; of a collection that is " +
+		"sharded or renamed, from when all shards blocked its names.",
 	Signatures: verdict.Meanings{
-		dated: "a placement counts from a time before a write that was made elsewhere: a read at " +
-			"a time between them misses the write",
+		dated: "a placement counts from a time before a write under the previous one: a read at a " +
+			"time between them misses the write",
 	},
 }
 
@@ -54,8 +55,8 @@ type donor struct {
 	term     uint64
 }
 
-// most is how many of its newest writes are known of a node at most, and twice as many for a while:
-// what is judged is younger than the newest placement.
+// most is how many of a node's newest writes are kept at least; once there are twice as many, the
+// older half is dropped. What is judged is younger than the newest placement.
 const most = 256
 
 // Judge follows what clients write and the catalog. Make it with New.

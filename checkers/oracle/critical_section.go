@@ -22,8 +22,8 @@ var sectionRule = verdict.Checker{
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
 		writeOnDonor: "a donor applied a client's write of the range before the outcome was " +
 			"final",
-		leftAsOwner: "a donor stopped blocking writes although it knew of the commit, and took its " +
-			"shard for the owner still",
+		leftAsOwner: "a donor stopped blocking writes although it knew of the commit, and still took " +
+			"its shard for the owner",
 	},
 }
 
@@ -191,8 +191,8 @@ func (o *Oracle) CommitReturned(node, migration string, committed bool) {
 	m.returned, m.returnedIn = o.step, o.world.Set(m.from).Term
 }
 
-// judgeRelease judges what a donor goes by from now on, which may be nothing: the next request has
-// it find out.
+// judgeRelease judges the metadata that a donor has once it stops blocking. It may have none: then
+// the next request makes it refresh.
 func (o *Oracle) judgeRelease(e *trace.Event) {
 	m := o.moves[e.Migration()]
 	if m == nil || e.Actor != trace.Donor || m.told != e.Node ||
@@ -201,7 +201,7 @@ func (o *Oracle) judgeRelease(e *trace.Event) {
 	}
 	o.report(sectionRule, verdict.Violation{
 		Signature: leftAsOwner, NS: e.NS,
-		Broke: fmt.Sprintf("%s blocks writes no longer for migration %s", e.Node, m.id),
+		Broke: fmt.Sprintf("%s no longer blocks writes for migration %s", e.Node, m.id),
 		Because: []string{fmt.Sprintf("the config server has told it of the commit, and by the "+
 			"metadata that it has installed, %s owns %s", e.Shard, o.span(m.min, m.max))},
 	})

@@ -15,15 +15,15 @@ var joinedRule = verdict.Checker{
 	Name: "joined",
 	Promise: "A shard that answers that its migrations of a collection have ended takes part in " +
 		"none that it had begun, or had to recover, when it was asked. No collection is dropped, " +
-		"renamed or replaced while a migration of it is in progress. The balancer of a new primary " +
-		"begins no round, and is not said to have stopped, before the migrations that had been " +
-		"asked for in earlier terms have ended.",
+		"renamed or replaced while a migration of it is in progress. Until the migrations that were " +
+		"requested in earlier terms have ended, the balancer of a new primary begins no round, and " +
+		"no operator is told that it has stopped.",
 	Signatures: verdict.Meanings{
 		joinedEarly: "a shard answered that its migrations have ended while one had not",
 		goneEarly: "a collection was dropped, renamed or replaced while a migration of it was " +
 			"in progress",
-		balancedEarly: "a balancer began a round or was said to have stopped while a migration " +
-			"that had been asked for in an earlier term was in progress",
+		balancedEarly: "a balancer began a round, or an operator was told that it had stopped, " +
+			"while a migration that was requested in an earlier term was in progress",
 	},
 }
 
@@ -186,8 +186,8 @@ func (r *joined) judgeGone(e *trace.Event) {
 	}
 }
 
-// judgeBalancer: 4.2 carries out again what it has on record; later, every shard is asked whether
-// its migrations have ended (protocol 9.5).
+// judgeBalancer: a new primary of 4.2 carries out again what it has on record; in later versions
+// every shard is asked whether its migrations have ended (protocol 9.5).
 func (r *joined) judgeBalancer(e *trace.Event, does string) {
 	if r.parts == nil || !r.world.Set(model.Config).Leads(e) {
 		return
@@ -200,7 +200,7 @@ func (r *joined) judgeBalancer(e *trace.Event, does string) {
 	if r.onRecord != nil {
 		for _, id := range r.onRecord(e.Node) {
 			if r.inherited[id] {
-				early("", "a migration was on record when it was elected, and is still: "+id)
+				early("", "a migration that was on record when it was elected still is: "+id)
 			}
 		}
 		return

@@ -110,8 +110,8 @@ func deposeCommitter(own keyed.Source, s *scenario.Scenario, committing scenario
 	})
 }
 
-// unsettledShare is how many percent of the seeds of 4.2 with migrations have one fail as its donor
-// is about to find out what has become of its commit.
+// unsettledShare is the percentage of seeds of 4.2 with migrations in which a migration fails just
+// as its donor is about to find out what has become of the commit.
 const unsettledShare = 20
 
 // failToSettle has migrations of 4.2 fail between their commit and the refresh after it: a donor

@@ -59,13 +59,13 @@ func outliveTerms(own keyed.Source, s *scenario.Scenario, span time.Duration) {
 	}
 }
 
-// undoneShare is how many percent of the seeds with operations on whole collections have steps of
-// these undone while shards carry them out.
+// undoneShare is the percentage of seeds with operations on whole collections in which steps of
+// these operations are undone while shards take them.
 const undoneShare = 20
 
-// undoSteps has the primary of a shard deposed when it has taken a step of an operation on a whole
-// collection, and no other member has what it wrote, and elected again before the request is given
-// up: it must not answer that it has taken the step.
+// undoSteps deposes the primary of a shard once it has taken a step of an operation on a whole
+// collection, while no other member has what it wrote, and has it elected again before the request
+// is given up. The primary must not answer then that it has taken the step.
 func undoSteps(own keyed.Source, s *scenario.Scenario) {
 	whole := len(s.WholeTimes())
 	if whole == 0 || s.Topology.Members < 3 || !own.Chance("undone", undoneShare) {

@@ -176,7 +176,7 @@ func TestLacksForSuccessor(t *testing.T) {
 		"a question":                   {taskOp("orphans"), []oplog.Op{begun}, ""},
 		"no lock":                      {locked(true), nil, "no majority has a lock"},
 		"a migration under its lock":   {locked(true), []oplog.Op{lock("config/3", shared)}, ""},
-		"a migration under another's":  {locked(true), []oplog.Op{lock("config/3", own)}, "is to " + own},
+		"a migration under another's":  {locked(true), []oplog.Op{lock("config/3", own)}, "taken to " + own},
 		"an operation under its lock":  {locked(false), []oplog.Op{lock("config/3", own)}, ""},
 		"an operation under another's": {locked(false), []oplog.Op{lock("config/3", shared)}, shared},
 		"the lock of an earlier term":  {locked(true), []oplog.Op{lock("config/2", shared)}, "config/2"},

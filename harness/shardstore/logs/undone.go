@@ -2,9 +2,9 @@ package logs
 
 import "fmt"
 
-// Undone says that what a task wrote in a term is no longer in its member's log, which may be as
-// long: a member that is deposed and elected again writes other entries in its place. Empty if it is
-// there, for an index of 0, or if the log does not reach back so far.
+// Undone says that the entry that a task wrote in a term is no longer in its member's log. The log
+// may still reach that index: a member that is deposed and elected again writes others there. It is
+// empty if the entry is there, if index is 0, or if the log does not reach back so far.
 func Undone(m Member, term, index uint64) string {
 	_, now, there := m.Entry(index)
 	last := m.Applied()
