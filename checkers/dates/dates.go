@@ -6,7 +6,7 @@
 //
 // Refusal: of a migration, the only writes that count are those of the term in which its donor
 // blocked writes. What a later primary, which does not know of the migration, lets in is for others
-// to judge.
+// to judge. What a primary writes after the election of its successor does not count.
 package dates
 
 import (
@@ -45,7 +45,7 @@ type Log interface {
 
 // write is a client's write of a document by a node that led its set.
 type write struct {
-	ns, key           string
+	ns, key, shard    string
 	term, index, step uint64
 }
 
@@ -54,6 +54,9 @@ type donor struct {
 	node, to string
 	term     uint64
 }
+
+// incarnation is a collection under one of its epochs.
+type incarnation struct{ ns, epoch string }
 
 // most is how many of a node's newest writes are kept at least; once there are twice as many, the
 // older half is dropped. What is judged is younger than the newest placement.
@@ -65,8 +68,12 @@ type Judge struct {
 	written map[string][]write
 	nodes   []string
 	donors  map[string]donor
-	// epochs are those under which collections were written to the catalog.
-	epochs  map[string]string
+	// terms are the newest in which sets have elected a primary: what earlier ones write, which do
+	// not know that they are deposed, will be rolled back.
+	terms map[string]uint64
+	// epochs are all under which collections were ever written to the catalog: one that is not the
+	// newest comes back when the write of a later one is rolled back.
+	epochs  map[incarnation]bool
 	verdict verdict.Verdict
 }
 
@@ -74,7 +81,8 @@ type Judge struct {
 func New(log func(node string) Log) *Judge {
 	return &Judge{
 		log: log, written: map[string][]write{}, donors: map[string]donor{},
-		epochs: map[string]string{}, verdict: rule.Begin(),
+		terms:  map[string]uint64{},
+		epochs: map[incarnation]bool{}, verdict: rule.Begin(),
 	}
 }
 
@@ -84,6 +92,8 @@ func (j *Judge) Verdict() verdict.Verdict { return j.verdict }
 // Observe takes the next event.
 func (j *Judge) Observe(e *trace.Event) {
 	switch e.Kind {
+	case trace.Elected:
+		j.terms[e.Shard] = max(j.terms[e.Shard], e.Term)
 	case trace.Applied:
 		if e.Actor == trace.User && e.Key != "" && j.leads(e.Node, e.Term) {
 			j.note(e)
@@ -97,9 +107,19 @@ func (j *Judge) Observe(e *trace.Event) {
 	case trace.MigrationEnded: // a commit that comes later rests on nothing that its donor has done
 		delete(j.donors, e.Migration())
 	case trace.CatalogWritten:
-		if j.leads(e.Node, e.Term) {
-			j.judge(e)
+		if len(e.Chunks) > 0 {
+			j.follow(e)
 		}
+	}
+}
+
+// follow judges what the newest primary of the config server writes. What others apply counts as
+// known, too.
+func (j *Judge) follow(e *trace.Event) {
+	of := incarnation{e.NS, e.Chunks[0].Epoch}
+	began := !j.epochs[of]
+	if j.epochs[of] = true; j.leads(e.Node, e.Term) && e.Term >= j.terms[e.Shard] {
+		j.judge(e, began)
 	}
 }
 
@@ -117,17 +137,12 @@ func (j *Judge) note(e *trace.Event) {
 	if len(all) >= 2*most {
 		all = all[:copy(all, all[most:])]
 	}
-	j.written[e.Node] = append(all, write{e.NS, e.Key, e.Term, e.Index, e.Step})
+	j.written[e.Node] = append(all, write{e.NS, e.Key, e.Shard, e.Term, e.Index, e.Step})
 }
 
 // judge judges what the catalog newly places: a range that was moved, or a collection that has
 // begun, or has got another name.
-func (j *Judge) judge(e *trace.Event) {
-	if len(e.Chunks) == 0 {
-		return
-	}
-	began := j.epochs[e.NS] != e.Chunks[0].Epoch
-	j.epochs[e.NS] = e.Chunks[0].Epoch
+func (j *Judge) judge(e *trace.Event, began bool) {
 	for i := range e.Chunks {
 		if began {
 			j.judgeBegun(e, &e.Chunks[i])
@@ -151,7 +166,7 @@ func (j *Judge) judgeBegun(e *trace.Event, c *trace.Chunk) {
 	for _, node := range j.nodes {
 		if log := j.log(node); log != nil && log.Term() != 0 {
 			j.judgeChunk(e, c, node, func(w write) bool {
-				return w.ns == e.NS || w.ns == e.FormerName()
+				return (w.ns == e.NS || w.ns == e.FormerName()) && w.term >= j.terms[w.shard]
 			})
 		}
 	}

@@ -28,7 +28,7 @@ func on(node string, term uint64, e *trace.Event) *trace.Event {
 
 func wrote(node string, term, index uint64, ns, key string) *trace.Event {
 	return on(node, term, trace.AppliedEvent{
-		NS: ns, Key: key, Actor: trace.User, Index: index, Term: term,
+		Shard: node[:1], NS: ns, Key: key, Actor: trace.User, Index: index, Term: term,
 	}.Event())
 }
 
@@ -37,7 +37,7 @@ func placed(why, epoch string, chunks ...trace.Chunk) *trace.Event {
 		chunks[i].Epoch = epoch
 	}
 	return on("config.0", 1, trace.CatalogWrittenEvent{
-		NS: "t.c", Chunks: chunks, Why: why, Term: 1,
+		Shard: "config", NS: "t.c", Chunks: chunks, Why: why, Term: 1,
 	}.Event())
 }
 
@@ -134,5 +134,45 @@ func TestManyWrites(t *testing.T) {
 	j.Observe(placed("shardCollection", "f", chunk("a", "~", "b", last-1)))
 	if got := found(j); got != dated {
 		t.Errorf("got %q, want %q", got, dated)
+	}
+}
+
+// TestRolledBack: when the next collection of a name is rolled back, the one before goes on, with
+// what was written under it all the while.
+func TestRolledBack(t *testing.T) {
+	j := New(func(node string) Log { return primary(1) })
+	j.Observe(placed("shardCollection", "e", chunk("a", "~", "a", 1)))
+	j.Observe(wrote("a.0", 1, 20, "t.c", "b"))
+	j.Observe(placed("renameFrom t.o", "f", chunk("a", "~", "a", 30)))
+	j.Observe(placed("split", "e", chunk("a", "m", "a", 1), chunk("m", "~", "a", 1)))
+	if got := found(j); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestDeposed: what a primary writes that does not know of its successor counts for nothing, neither
+// on a shard nor on the config server.
+func TestDeposed(t *testing.T) {
+	for name, c := range map[string]struct {
+		deposed string
+		want    verdict.Signature
+	}{
+		"nobody is":            {"", dated},
+		"the shard's is":       {"a", ""},
+		"the config server is": {"config", ""},
+		"another shard's is":   {"b", dated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := New(func(node string) Log { return primary(1) })
+			j.Observe(placed("shardCollection", "e", chunk("a", "~", "a", 1)))
+			j.Observe(wrote("a.0", 1, 21, "t.c", "b"))
+			if c.deposed != "" {
+				j.Observe(on(c.deposed+".1", 2, trace.ElectedEvent{Shard: c.deposed, Term: 2}.Event()))
+			}
+			j.Observe(placed("shardCollection", "f", chunk("a", "~", "b", 20)))
+			if got := found(j); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
